@@ -101,7 +101,8 @@ func Invalid(fields ...Field) *Error {
 }
 
 // JoinInvalid joins two ValidationFailed errors. The result has the invalid parameters of first, and the invalid parameters
-// that are only in second. If one of the errors is nil or another error, JoinInvalid returns first, or second if first is nil.
+// that are only in second. If an error is nil or has another code, JoinInvalid returns only first, or only second if first is
+// nil.
 func JoinInvalid(first, second error) error {
 	var a, b *Error
 	if first == nil {

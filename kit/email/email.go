@@ -70,7 +70,7 @@ type Options struct {
 	Transport func(http.RoundTripper) http.RoundTripper
 }
 
-// New returns the Sender that s configures. If s is invalid, the error is an *settings.Invalid.
+// New returns the Sender that s configures. If s is invalid, the error is a *settings.Invalid.
 func New(s Settings, o Options) (Sender, error) {
 	if err := settings.Validate(&s); err != nil {
 		return nil, err

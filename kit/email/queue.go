@@ -45,7 +45,7 @@ type Entry struct {
 	UserID  store.ID          // the user that the email concerns; zero if no user is known
 	Address string            // an email address that the Builder needs; can be ""
 	Args    map[string]string // other values that the Builder needs; must not contain tokens, codes or passwords
-	Secret  string            // a secret that the Builder needs; stored encrypted
+	Secret  string            // a secret that the Builder needs; it is stored encrypted
 
 	// The Queue sets these fields for a Builder.
 	Attempt   int // number of the attempt; the first attempt is 1

@@ -76,7 +76,7 @@ func (s Settings) route() (r route, reason string) {
 	case scheme == schemeSendGrid && validKey(key):
 		return route{scheme: schemeSendGrid, password: key}, ""
 	case scheme == schemeSendGrid:
-		return r, "has no key, for example MAIL_URL=sendgrid://SG.xxxxxxxx"
+		return r, "must have a key of visible ASCII characters, for example MAIL_URL=sendgrid://SG.xxxxxxxx"
 	case scheme == schemeSMTP, scheme == schemeSMTPS:
 		return smtpRoute(s.URL)
 	}

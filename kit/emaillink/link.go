@@ -65,7 +65,7 @@ func (l Links) Choose(link string) (string, error) {
 	link = cmp.Or(link, l.standard)
 	if link == "" {
 		return "", apperr.Invalid(apperr.Field{
-			In: "body", Param: "link", Code: apperr.Required, Message: "Must be given, unless exactly one page in " + l.setting + " has a path.",
+			In: "body", Param: "link", Code: apperr.Required, Message: "Is required, unless exactly one page in " + l.setting + " has a path.",
 		})
 	}
 	return link, l.check(link)
@@ -86,7 +86,7 @@ func (l Links) check(link string) error {
 	if !ok || other == nil || origin(u) != origin(other) || !isValue(u.RawQuery, other.RawQuery) { // the placeholder is in the host or inside a value
 		return apperr.Invalid(apperr.Field{
 			In: "body", Param: "link", Code: apperr.Format,
-			Message: "Must be a percent-encoded URL with http:// or https://, without a user name, and with {token} only after the host and, in the query, as a whole value.",
+			Message: "Must be a percent-encoded http:// or https:// URL without a user name. {token} must be after the host. In the query, {token} must be the whole value of a parameter.",
 		})
 	}
 	if l.allows(u) && l.allows(other) {

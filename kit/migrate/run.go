@@ -322,7 +322,7 @@ func (r *Runner) check(ctx context.Context, m Migration, before []Step, total in
 		if remedy != "" {
 			correct = "Write a step that sets the missing field, and start again."
 		}
-		err = fmt.Errorf("%s of %s documents cannot be migrated, so nothing was changed. %s The first ones:\n%s%s",
+		err = fmt.Errorf("%s of %s documents cannot be migrated, so nothing was changed. %s The first of these documents:\n%s%s",
 			humanize.Comma(failed), humanize.Comma(total), correct, strings.Join(reasons, "\n"), remedy)
 	}
 	return err

@@ -163,18 +163,18 @@ func parse(hash string) (p parsed, err error) {
 		return p, fmt.Errorf("password: a stored hash is neither argon2id nor bcrypt")
 	}
 	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &p.memory, &p.passes, &p.lanes); err != nil {
-		return p, fmt.Errorf("password: a stored hash has broken parameters: %w", err)
+		return p, fmt.Errorf("password: a stored hash has invalid parameters: %w", err)
 	}
 	if p.memory > maxMemoryKiB || p.passes < 1 || p.passes > maxPasses || p.lanes < 1 {
-		return p, fmt.Errorf("password: a stored hash has parameters out of bounds")
+		return p, fmt.Errorf("password: a stored hash has parameters outside the limits")
 	}
 	p.salt, err = encoding.DecodeString(parts[4])
 	if err != nil {
-		return p, fmt.Errorf("password: a stored hash has a broken salt: %w", err)
+		return p, fmt.Errorf("password: a stored hash has an invalid salt: %w", err)
 	}
 	p.sum, err = encoding.DecodeString(parts[5])
 	if err != nil || len(p.sum) == 0 {
-		return p, fmt.Errorf("password: a stored hash has a broken sum")
+		return p, fmt.Errorf("password: a stored hash has an invalid sum")
 	}
 	return p, nil
 }

@@ -1,4 +1,4 @@
-// Package slot limits concurrency with semaphores. If a semaphore is in use, callers wait for a limited time until it is free.
+// Package slot limits concurrency with semaphores. If a semaphore is full, callers wait for a limited time.
 package slot
 
 import (
@@ -41,8 +41,8 @@ type entry struct {
 	callers int
 }
 
-// NewKeyed returns a Keyed whose semaphores have the given size. At most callers callers can use a semaphore or wait for it at
-// the same time; 0 means no limit.
+// NewKeyed returns a Keyed whose semaphores have the given size. callers limits the number of callers that use a semaphore or
+// wait for it; 0 means no limit.
 func NewKeyed[K comparable](size int64, callers int) *Keyed[K] {
 	return &Keyed[K]{size: size, callers: callers, inUse: make(map[K]*entry)}
 }

@@ -11,7 +11,7 @@ import (
 // Put replaces a policy, Select sees either the old or the new version. Put, Delete and Grow wait for each other.
 //
 // A write takes a few microseconds. After about as many writes as a namespace has policies, a write also rebuilds the
-// namespace, which takes about a microsecond per policy and frees the memory of deleted policies.
+// namespace. This takes about a microsecond per policy, and frees the memory of deleted policies.
 type Index[ID comparable] struct {
 	writing    sync.Mutex
 	namespaces sync.Map  // name → *trie[ID]

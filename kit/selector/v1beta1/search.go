@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// search has the state and the buffers of one call of Index.Select. The buffers are reused.
+// search has the state and the buffers of one call of Index.Select. Later calls reuse the buffers.
 type search[ID comparable] struct {
 	clock   uint32
 	terms   []*term[ID] // the terms of the proxy's labels
@@ -26,7 +26,7 @@ func (h hit[ID]) compare(i hit[ID]) int { return h.policy.compare(i.policy) }
 
 // run returns the policies that apply to the proxy, in order.
 func (s *search[ID]) run(t *trie[ID], proxy Proxy) []hit[ID] {
-	s.clock = t.clock.Load() // read first, so that the search finds all policies that exist at this clock value
+	s.clock = t.clock.Load() // must be read first, so that the search finds all policies that exist at this clock value
 	for key, value := range proxy.each {
 		if term := t.terms.find(label{key, value}); term != nil {
 			s.terms = append(s.terms, term)

@@ -12,8 +12,8 @@ import (
 )
 
 // trie contains the policies of one namespace. Each distinct label of the selectors is a term with a number. The path
-// of a selector consists of the numbers of its terms, the rarest term first, so that a search visits a path only if
-// the workload has the rarest label of the selector.
+// of a selector consists of the numbers of its terms, the rarest term first. Therefore, a search visits a path only
+// if the workload has the rarest label of the selector.
 //
 // One writer at a time adds to the trie while readers search it. Policies are never removed or moved. Each write
 // increments the clock, and a policy records the clock values at which it was added and deleted. A reader sees the
