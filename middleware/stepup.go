@@ -24,7 +24,7 @@ func (a Authenticator) stepUp(g *gin.Context) (access.Principal, error) {
 	return p, err
 }
 
-// stepUpSelf is stepUp, but omits checkSignIn for a user token if the path has the ID of another user.
+// stepUpSelf is like stepUp, but omits checkSignIn for a user token if the path has the ID of another user.
 func (a Authenticator) stepUpSelf(g *gin.Context) (access.Principal, error) {
 	p, err := a.tokenOrBasic(g)
 	if err != nil {

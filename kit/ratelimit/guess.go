@@ -12,7 +12,7 @@ import (
 // maxWaiting is the maximum number of guesses at one account that can wait in this process.
 const maxWaiting = 32
 
-// Guesses limits guesses at secrets, such as passwords. In one process, it runs only one guess at an account at a time.
+// Guesses limits guesses at secrets, such as passwords. Within a process, only one guess per account runs at a time.
 // Otherwise, many concurrent guesses could start before the first wrong guess is counted. Guesses at different accounts do not
 // wait for each other.
 type Guesses struct {

@@ -102,7 +102,7 @@ func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller
 	}), err
 }
 
-// listExpanded is List, but fails with errNoShare if the expanded records need a share of the budget, and the response has no
+// listExpanded is like List, but fails with errNoShare if the expanded records need a share of the budget, and the response has no
 // share.
 func listExpanded[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	page, err := listing.Run(ctx, c.all, q, view)

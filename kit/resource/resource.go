@@ -7,9 +7,9 @@
 //
 // The methods of a Collection take the caller and enforce the rules; Unrestricted returns the collection without them.
 //
-// On the embedded database, a reference always refers to a record that exists: Create, Update and Delete check and write in one
-// step. On MongoDB, a write is atomic for one record only. So a reference can refer to a record that does not exist, if the
-// target is deleted while the referring record is written, or if the service crashes between the writes.
+// On the embedded database, a reference refers to a record that exists, unless its OnDelete is Keep: Create, Update and Delete
+// check and write in one Atomic. On MongoDB they do not, so a reference can refer to a record that does not exist, if the target
+// is deleted while the referring record is written, or if the service crashes between the writes. Calls in an Atomic avoid this.
 package resource
 
 import (
@@ -30,7 +30,7 @@ import (
 
 // Target has records that references can refer to.
 type Target interface {
-	// Find returns the views of the records with the IDs that the caller may see, by ID. fields are the stored fields that the
+	// Find reads the records with the IDs. found maps the ID of each record that the caller may see to its view. fields are the stored fields that the
 	// caller of Find needs, as in store.Query. If size is not nil, Find reads the records in the order of their IDs, and stops
 	// before the first record that does not fit; unread has the IDs of the remaining records.
 	Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (found map[store.ID]any, unread []store.ID, err error)
@@ -219,7 +219,8 @@ func (c *Collection[D]) Under(parent store.ID) *Collection[D] {
 	return &children
 }
 
-// indexOf returns the index of the field with a JSON name. It panics if a struct has no such field that can be a reference.
+// indexOf returns the index of the field of t with a JSON name. It panics if t has no field with this name, or if its type cannot
+// be a reference.
 func indexOf(t reflect.Type, name string) []int {
 	for _, f := range reflect.VisibleFields(t) {
 		if store.FieldName(f) != name || f.Anonymous {
@@ -377,9 +378,9 @@ func (c *Collection[D]) writable(caller access.Principal, id store.ID, versions 
 	return store.And(store.Eq("id", id), c.visible(caller), c.changeable(caller), hasVersion)
 }
 
-// explain returns the reason why an operation with the filter writable failed with err. If err is NotFound, the reason is
-// NotFound if the caller may not see the record, Forbidden if the caller may not change it, otherwise store.ErrStale. explain
-// returns other errors unchanged.
+// explain returns the error of an operation with the filter writable that failed with err: err, unless that is NotFound.
+// NotFound: the caller may not see the record, or it was changed or deleted in the meantime. Forbidden: the caller may not change
+// it. store.ErrStale: it has none of the versions.
 func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, err error) error {
 	if !apperr.Is(err, apperr.NotFound) {
 		return err

@@ -33,7 +33,7 @@ import (
 //   - default: the default; see store.SetDefaults.
 //   - validate: rules for parameters that are not empty: those of github.com/go-playground/validator, and maxbytes=N,
 //     uncommon (not a common password), dnslabel (an RFC 1123 label of any length), decmin=N and decmax=N (bounds of a
-//     Decimal), plain (no control characters), plain_http_url (a URL that is safe in a page) and normalizable (an email
+//     Decimal), plain (no control characters), plain_http_url (an http or https URL that is safe in HTML) and normalizable (an email
 //     address that package emailaddress can normalize). required must be the first rule; it rejects an absent or empty
 //     parameter.
 //   - trim:"no" keeps the spaces around a string; other strings are trimmed.
@@ -46,14 +46,14 @@ func Bind[T any](g *gin.Context, views ...any) (T, error) {
 	return in, err
 }
 
-// BindPatch is Bind for an update: a required parameter may be absent. Given of the result has the names of the parameters in the
-// request.
+// BindPatch is like Bind, for an update: a required parameter may be absent. The field Given of the returned Patch has the names of
+// the parameters in the request.
 func BindPatch[T any](g *gin.Context, views ...any) (store.Patch[T], error) {
 	in, given, err := bind[T](g, true, views)
 	return store.Patch[T]{Fields: in, Given: given}, err
 }
 
-// BindSome is Bind, but ignores unknown parameters. Middleware uses it for parameters that the handler binds too.
+// BindSome is like Bind, but ignores unknown parameters. Middleware uses it for parameters that the handler binds too.
 func BindSome[T any](g *gin.Context) (in T, err error) {
 	params, err := Body(g)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p Params) decode(dst any, partial bool, views ...any) (given []string, err
 	return given, nil
 }
 
-// decodeFields is decode, but ignores unknown parameters.
+// decodeFields is like decode, but ignores unknown parameters.
 func (p Params) decodeFields(dst any, partial bool) (given []string, fieldErrs []apperr.Field) {
 	store.SetDefaults(dst)
 	value := reflect.ValueOf(dst).Elem()
@@ -376,7 +376,7 @@ func Parse[T any](text string) (value T, fieldErr *apperr.Field) {
 // maxInt is the largest integer that every JSON reader represents exactly (RFC 8259 section 6).
 const maxInt = 1<<53 - 1
 
-// parse is Parse, but stores the value in the variable that into points to.
+// parse is like Parse, but stores the value in the variable that into points to.
 func parse(text string, into any) *apperr.Field {
 	var err error
 	var expected string

@@ -17,8 +17,8 @@ const LargeResponse = 128 << 10
 // Budget limits the memory for large responses, which stay in memory while their clients read slowly. Pages of lists and
 // single records have separate limits, so that clients that do not read pages cannot prevent others from reading records.
 //
-// A response waits only for its first share. Later increases of the share do not wait, because two responses that wait for each
-// other's memory would block the budget.
+// Only ReservePage waits, and only for the first share of a response: two responses that have shares and wait for more would block
+// each other.
 type Budget struct {
 	pages, records *semaphore.Weighted
 	wait           time.Duration
@@ -83,7 +83,7 @@ func Reserve(ctx context.Context, size int64) error {
 	return err
 }
 
-// reserve is Reserve, but also returns the size of the share, or size if the context has no Budget.
+// reserve is like Reserve, but also returns the size of the share, or size if the context has no Budget.
 func reserve(ctx context.Context, size int64) (int64, error) {
 	s := shareOf(ctx)
 	if s == nil {

@@ -121,7 +121,7 @@ func Client(g *gin.Context) access.Client {
 // ID returns the path parameter "id". NotFound: the parameter is not an ID; the response is the same as for an unknown ID.
 func ID(g *gin.Context) (store.ID, error) { return PathID(g, "id") }
 
-// PathID is ID for a path parameter with another name.
+// PathID is like ID, for a path parameter with another name.
 func PathID(g *gin.Context, name string) (store.ID, error) {
 	id, ok := store.ParseID(g.Param(name))
 	if !ok {

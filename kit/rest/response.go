@@ -47,7 +47,7 @@ func View(g *gin.Context, view any) error {
 	})
 }
 
-// Page is View for a page of a list. If the request exports the list, Page responds with all rows; see Exporter.
+// Page is like View, for a page of a list. If the request exports the list, Page responds with all rows; see Exporter.
 func Page(g *gin.Context, page any) error {
 	if p, ok := page.(Exporter); ok {
 		if e := p.Export(); e != nil {
@@ -64,7 +64,7 @@ func Created(g *gin.Context, record store.Meta, view any) error {
 	return respond(g, http.StatusCreated, view)
 }
 
-// CreatedView is Created with the ETag of View.
+// CreatedView is like Created, with the ETag of View.
 func CreatedView(g *gin.Context, id store.ID, view any) error {
 	g.Header("Location", g.Request.URL.Path+"/"+id.Hex())
 	return encode(budgetOf(g), view, func(body []byte) error {
@@ -240,8 +240,8 @@ func IfMatch(g *gin.Context, id store.ID) store.Versions {
 	return versions
 }
 
-// IfMatchView is IfMatch for the ETag of View. The returned function reports whether the request may change a record with the
-// view; it is nil if the request may change a record with any view.
+// IfMatchView is like IfMatch, for the ETag of View. The returned function reports whether If-Match allows a change of the record
+// that has this view. The function is nil if If-Match is absent or *.
 func IfMatchView(g *gin.Context) func(view any) bool {
 	header := strings.TrimSpace(headerValue(g, "If-Match"))
 	if header == "" || header == "*" {

@@ -63,7 +63,7 @@ func IsControl(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
-// isPlainURL reports whether s is an http(s) URL that is safe in a page: without user information, and without control
+// isPlainURL reports whether s is an http or https URL that is safe in HTML: without user information, and without control
 // characters, spaces and ASCII characters that a URL must percent-encode (RFC 3986 appendix A).
 func isPlainURL(s string) bool {
 	u, err := url.Parse(s)

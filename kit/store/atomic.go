@@ -134,7 +134,7 @@ func (c *Commit) add(f func()) bool {
 	return true
 }
 
-// AfterCommit calls f after the Atomic of ctx has stored its writes; if the Atomic stores nothing, f is not called. If ctx
+// AfterCommit calls f after the Atomic of ctx has succeeded; if the Atomic fails, AfterCommit does not call f. If ctx
 // belongs to a Together on a server without transactions, AfterCommit calls f after the function of the Together has returned.
 // Otherwise it calls f immediately.
 func AfterCommit(ctx context.Context, f func()) {

@@ -29,7 +29,7 @@ func (m *Module) SignUpAuth(auth kit.Auth) gin.HandlerFunc {
 	return auth.Master
 }
 
-// SignInAuth is SignUpAuth for a handler that reads HTTP Basic.
+// SignInAuth is like SignUpAuth, for a handler that reads HTTP Basic.
 func (m *Module) SignInAuth(auth kit.Auth) gin.HandlerFunc {
 	auth.Public = auth.SignIn
 	return m.SignUpAuth(auth)

@@ -92,7 +92,7 @@ func difference(before, after any) (path []string, differs bool) {
 	return nil, false // null equals absent
 }
 
-// equalNumbers reports whether a and b are the same number, also if they are written differently, such as 1 and 1.0.
+// equalNumbers reports whether a and b are the same number, even if they are written differently, such as 1 and 1.0.
 func equalNumbers(a, b stdjson.Number) bool {
 	if a == b {
 		return true

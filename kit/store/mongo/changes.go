@@ -231,7 +231,7 @@ func (c *collection) scopeOf(doc bson.Raw) map[string]store.ID {
 }
 
 // removeTombstone moves the entries of the tombstone with the ID and removes it. It returns true if no document has the ID
-// afterwards, also if a mover had already removed the tombstone. In an Atomic it does nothing and returns false.
+// afterwards, even if a mover had already removed the tombstone. In an Atomic it does nothing and returns false.
 func (c *collection) removeTombstone(ctx context.Context, id store.ID) bool {
 	if !c.changes || sessionOf(ctx, c.client) != nil {
 		return false
