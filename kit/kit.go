@@ -32,7 +32,7 @@ type Deps struct {
 	HTTP        http.RoundTripper              // for requests to other services; traced when tracing is on
 	Development bool                           // APP_ENV is development
 	Recorded    *Recorded                      // the resources with a log of changes
-	SealKeys    func(purpose string) seal.Keys // derived from the values of MASTER_KEY: the first encrypts
+	SealKeys    func(purpose string) seal.Keys // derived from the values of MASTER_KEY, in the same order
 }
 
 // Recorded has the resources whose changes are in the log, in the order of registration. A nil *Recorded is empty, and ignores
@@ -82,8 +82,8 @@ type Closer interface {
 	Close(context.Context)
 }
 
-// Worker is a module with continuous work, on every instance. The server calls Run after the migrations. Run must return within a
-// few seconds after ctx ends.
+// Worker is a module with a task that runs continuously, on every instance. The server calls Run after the migrations. Run must
+// return within a few seconds after ctx ends.
 type Worker interface {
 	Run(ctx context.Context)
 }
@@ -104,8 +104,8 @@ type Resources struct {
 	Names   []string // of the resources
 	Root    string   // the path of the API, which precedes the paths in the OpenAPI document
 	OpenAPI []byte   // the OpenAPI document
-	// Handler serves the routes with authentication, idempotency and the request log. Call it only while the service serves a
-	// request of the same caller, and with the context of that request, to which the limits of time, body size and memory apply.
+	// Handler serves the routes with authentication, idempotency and the request log. Call it only to handle a request of the same
+	// caller, and with the context of that request: Handler relies on the limits of time, body size and memory of that request.
 	Handler http.Handler
 }
 
@@ -127,8 +127,8 @@ type Middleware struct {
 }
 
 // Auth has one middleware per kind of caller that a route accepts. Each rejects an invalid credential with 401, even on a Public
-// route; an API key, or a user with an access.Restriction, with 403; and a body larger than 16 KiB with 413. Handlers get the
-// caller from rest.Caller.
+// route; an API key with 403; a user with an access.Restriction with 403, unless the restriction allows the request; and a body
+// larger than 16 KiB with 413. Handlers get the caller from rest.Caller.
 type Auth struct {
 	Public   gin.HandlerFunc // any caller; a credential is optional
 	SignIn   gin.HandlerFunc // like Public, but the handler reads HTTP Basic
@@ -141,7 +141,8 @@ type Auth struct {
 	// opened at most 10 minutes ago, or HTTP Basic with the email address and the password. If the user has a second factor and
 	// the session was not opened with it, the body must have an access.Proof, and the handler must accept its parameters too.
 	StepUp gin.HandlerFunc
-	// StepUpSelf is StepUp if the path parameter id is me or the ID of the caller. For other IDs it is User.
+	// StepUpSelf is StepUp if the path parameter id is "me" or the ID of the caller. For other IDs, it also accepts a user token of
+	// an older session, or of a session that was opened without the second factor.
 	StepUpSelf gin.HandlerFunc
 
 	// Role returns the middleware that accepts a user token of an admin, or of a user with one of the roles.

@@ -56,7 +56,7 @@ func (o *Object) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	return nil
 }
 
-// ParseInput implements rest.Parser. It performs all checks that do not depend on the responses to operations.
+// ParseInput implements rest.Parser. It performs all checks that depend neither on the routes nor on the responses to operations.
 func (o *Operations) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	var items []json.RawMessage
 	if json.Unmarshal(value, &items) != nil {

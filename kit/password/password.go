@@ -22,9 +22,9 @@ import (
 )
 
 // The parameters of argon2id. The OWASP Password Storage Cheat Sheet lists several settings that provide an "equal level of
-// defense". "m=7168 (7 MiB), t=5, p=1" needs the least memory and is the fastest in BenchmarkHash. The settings are equal for
-// attackers with GPUs, which move 1 KiB × m × (3t-1) of memory for each guess (https://tobtu.com/minimum-password-settings/):
-// 98 MiB, compared with 95 MiB for m=19456, t=2, the parameters of older hashes.
+// defense". "m=7168 (7 MiB), t=5, p=1" needs the least memory and is the fastest in BenchmarkHash. The settings cost an attacker
+// with GPUs about the same. A guess moves m × (3t-1) KiB of memory (https://tobtu.com/minimum-password-settings/): 98 MiB,
+// compared with 95 MiB for m=19456, t=2, the parameters of older hashes.
 const (
 	memoryKiB = 7 * 1024
 	passes    = 5
@@ -52,7 +52,7 @@ type Hasher struct {
 	waiting        atomic.Int64  // number of callers that are waiting or whose hash is running
 	rejected       atomic.Int64  // number of rejected callers since the start
 	limit          int64         // maximum number of waiting callers
-	dummy          string        // a hash that is verified instead of an empty hash, so that the verification takes as long
+	dummy          string        // verified instead of an empty hash, so that an empty hash takes as long to verify
 }
 
 // NewHasher returns a Hasher for this machine.
@@ -86,7 +86,8 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 
 // Verify reports whether the password matches the hash (argon2id or bcrypt), and whether the hash is outdated: Hash would use
 // another algorithm or other parameters. An empty hash matches no password, but takes as long to verify as a hash from Hash.
-// Unavailable: too many callers are waiting, or the context has ended.
+// Verify fails if the hash has neither format, or has parameters of argon2id outside the limits. Unavailable: too many callers are
+// waiting, or the context has ended.
 func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outdated bool, err error) {
 	release, err := h.acquire(ctx)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// DB is the database of a Service, which must open its collections on this DB.
+// DB is the database of a Service. The collections of the Service must be opened on this DB.
 type DB struct {
 	store.DB
 	engines map[string]*engine
@@ -84,7 +84,8 @@ func (e *engine) aloneTarget(ctx context.Context) error {
 	return nil
 }
 
-// writing returns the context for a write. In an import, the context has no author, and writing sets wrote of the record.
+// writing returns the context for a write. In an import, the context has no author, and writing sets the field wrote of the
+// record.
 func writing(ctx context.Context) context.Context {
 	c, ok := importing(ctx)
 	if !ok {
@@ -123,7 +124,8 @@ func (e *engine) Insert(ctx context.Context, id store.ID, doc any) error {
 	return e.Engine.Insert(writing(ctx), c.record.id, completed)
 }
 
-// complete returns a copy of doc, a new document, with the values in the file of fields that clients of the API cannot set.
+// complete returns a copy of doc, the document to insert. The fields that clients of the API cannot set get their values from the
+// file.
 func (c *call) complete(doc any) (store.Document, error) {
 	completed := reflect.New(reflect.TypeOf(doc))
 	completed.Elem().Set(reflect.ValueOf(doc))

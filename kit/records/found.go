@@ -9,7 +9,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// maxFound is the number of results that found keeps.
+// maxFound is the maximum number of results that found keeps.
 const maxFound = 10_000
 
 // found caches the results of the queries that check whether referenced records exist.
@@ -18,7 +18,7 @@ type found struct {
 	docs map[string]any // pointers to documents; nil: the record does not exist
 }
 
-// list is engine.List, but reads each referenced record only once.
+// list is like engine.List, but caches the result of a query that selects one record by its ID.
 func (f *found) list(ctx context.Context, e *engine, q store.Query, next func() any) (int64, error) {
 	in, ok := q.Filter.(store.Membership)
 	if !ok || in.Field != "id" || len(in.Values) != 1 || q.Fields == nil || q.Bytes != nil || q.MaxCount != 0 || next == nil {

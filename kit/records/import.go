@@ -87,10 +87,10 @@ type record struct {
 	kept    bool
 }
 
-// Import creates the records of a file. The records keep id, createdAt, updatedAt and userId of the file, and all other fields
-// that clients of the API cannot set. A record without an ID gets an ID that is derived from its position and its content, so
-// that a repeated import has the same IDs. Import fails if the file cannot be read or the database fails; records that are stored
-// by then remain.
+// Import creates the records of a file, and updates stored records if UpdateBy is set. Created records keep id, createdAt,
+// updatedAt and userId of the file, and all other fields that clients of the API cannot set. A record without an ID gets an ID
+// that is derived from its position and its content, so that a repeated import has the same IDs. Import fails if the options are
+// invalid, the file cannot be read or the database fails; records that are stored by then remain.
 func (s *Service) Import(ctx context.Context, in io.Reader, o ImportOptions) (Result, error) {
 	im := &Importer{ImportOptions: o, Service: s}
 	if err := im.prepare(ctx); err != nil {
@@ -366,7 +366,7 @@ func (im *Importer) each(ctx context.Context, records []*record, n int) error {
 	return group.Wait()
 }
 
-// isFatal reports whether an error has a cause other than the record, and ends the import.
+// isFatal reports whether the cause of an error is not the record, but the database or the end of a context.
 func isFatal(err error) bool {
 	return apperr.Is(err, apperr.Unavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -125,7 +125,7 @@ func (s *Service) send(ctx context.Context, c *call, method, path string, query 
 
 // target is a resource whose records are imported or exported.
 type target struct {
-	name, collection string // the path of the collection has parameters, such as :id, for the parents
+	name, collection string // collection is a path with a parameter, such as :id, for each parent
 	engine           *engine
 	parents          []*engine // outermost first
 	routes           []gin.RouteInfo

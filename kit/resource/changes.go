@@ -110,7 +110,7 @@ func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries 
 	return docs, !size.Exceeded(), err
 }
 
-// events returns one event for each record, at the place of its last entry.
+// events returns at most one event for each record, at the place of its last entry.
 func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs map[store.ID]D) []rest.FeedEvent {
 	events, created := []rest.FeedEvent{}, make(map[store.ID]bool)
 	for i, e := range entries {

@@ -129,8 +129,8 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 	})
 }
 
-// OnDelete registers a rule of the module, which is called with each record before it is deleted, by Delete or together with a
-// record that it refers to. If the rule fails, the deletion fails. The rule runs in the same Atomic as the deletion if the
+// OnDelete registers a rule that is called with each record before the record is deleted, either by Delete or because a record
+// that it refers to is deleted. If the rule fails, the deletion fails. The rule runs in the same Atomic as the deletion if the
 // database is serializable, or if the caller has begun an Atomic. Otherwise the deletion can be repeated after an interruption,
 // so the rule must be idempotent. OnDelete must be called before the server starts.
 func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) { c.onDelete = rule }

@@ -53,8 +53,8 @@ func (e Expanded) ExpandTag() string {
 }
 
 // ExpandView adds to a view the referenced records that the parameter expand of a query string names, as List does.
-// ValidationFailed: the parameter names a reference that the collection does not have. Unavailable: the expanded records are
-// large, and other large responses are using the budget of ctx (rest.Budget).
+// ValidationFailed: the parameter names a reference that the collection does not have, or the expanded records are larger than
+// 16 MiB in total. Unavailable: the expanded records are large, and other responses are using the budget of ctx (rest.Budget).
 func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, query url.Values, view V) (V, error) {
 	var names []string
 	for _, r := range c.references {
@@ -78,7 +78,8 @@ var errNoShare = errors.New("resource: the response has no share of the budget")
 // List adds the referenced records that the query names to the views; the type of the views must embed Expanded and have the
 // fields of the references. A record that does not exist, or that the caller may not see, is null. For each reference, List makes
 // one query per 100 different records, or per 1 MiB of records. ValidationFailed: the expanded records are larger than 16 MiB in
-// total. NotFound: the caller may not see the parent.
+// total. NotFound: the caller may not see the parent. Unavailable: the page is large, and other responses are using the budget of
+// ctx (rest.Budget).
 func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	if r := c.parent(); r != nil {
 		if c.within == nil {
@@ -155,7 +156,8 @@ func (m *meter) add(n int64) error {
 	if m.used > maxExpanded {
 		return apperr.Invalid(apperr.Field{
 			In: "query", Param: "expand", Code: apperr.Max, Expected: maxExpanded,
-			Message: fmt.Sprintf("The expanded records are larger than %d bytes. Request fewer rows, with limit.", maxExpanded),
+			Message: fmt.Sprintf(
+				"The expanded records are larger than %d bytes. Use the parameters limit or expand to request fewer records.", maxExpanded),
 		})
 	}
 	return m.ensure(m.used)

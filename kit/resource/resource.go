@@ -30,9 +30,9 @@ import (
 
 // Target has records that references can refer to.
 type Target interface {
-	// Find reads the records with the IDs. found maps the ID of each record that the caller may see to its view. fields are the stored fields that the
-	// caller of Find needs, as in store.Query. If size is not nil, Find reads the records in the order of their IDs, and stops
-	// before the first record that does not fit; unread has the IDs of the remaining records.
+	// Find reads the records with the IDs. found maps the ID of each record that the caller may see to its view. fields are the
+	// stored fields that the caller of Find needs, as in store.Query. If size is not nil, Find reads the records in the order of
+	// their IDs, and stops before the first record that does not fit; unread has the IDs of the remaining records.
 	Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (found map[store.ID]any, unread []store.ID, err error)
 	referredBy(planner)
 	resource() string // the name of the resource in the scopes of API keys
@@ -41,7 +41,8 @@ type Target interface {
 // Parent is a Target whose records can have other records under them.
 type Parent interface {
 	Target
-	// MayChange fails with NotFound unless the caller may see the record, and with Forbidden unless they may change it.
+	// MayChange fails with the error of the caller's access.Restriction, with NotFound unless the caller may see the record, and with
+	// Forbidden unless they may change it.
 	MayChange(ctx context.Context, caller access.Principal, id store.ID) error
 }
 
@@ -219,7 +220,7 @@ func (c *Collection[D]) Under(parent store.ID) *Collection[D] {
 	return &children
 }
 
-// indexOf returns the index of the field of t with a JSON name. It panics if t has no field with this name, or if its type cannot
+// indexOf returns the index of the field of t with a JSON name. It panics if t has no field with this name, or if the field cannot
 // be a reference.
 func indexOf(t reflect.Type, name string) []int {
 	for _, f := range reflect.VisibleFields(t) {
@@ -378,9 +379,9 @@ func (c *Collection[D]) writable(caller access.Principal, id store.ID, versions 
 	return store.And(store.Eq("id", id), c.visible(caller), c.changeable(caller), hasVersion)
 }
 
-// explain returns the error of an operation with the filter writable that failed with err: err, unless that is NotFound.
-// NotFound: the caller may not see the record, or it was changed or deleted in the meantime. Forbidden: the caller may not change
-// it. store.ErrStale: it has none of the versions.
+// explain returns the reason why an operation whose filter is writable failed with NotFound. Any other err is returned unchanged.
+// NotFound: the record does not exist, the caller may not see it, or it was changed or deleted in the meantime. Forbidden: the
+// caller may not change it. store.ErrStale: it has none of the versions.
 func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, err error) error {
 	if !apperr.Is(err, apperr.NotFound) {
 		return err

@@ -33,8 +33,9 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 }
 
 // Update changes a record that has one of the versions. Without changes it only reads the record. NotFound: the record does not
-// exist, or the caller may not see it. Forbidden: the caller may not change it. ValidationFailed: a change refers to a record
-// that the caller may not see. Update also returns the errors of store.Collection.UpdateByID.
+// exist, or the caller may not see it. Forbidden: the caller may not change it, or may not choose another user as the owner.
+// ValidationFailed: a change refers to a record that the caller may not see. Update also returns the errors of
+// store.Collection.UpdateByID.
 func (c *Collection[D]) Update(
 	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, changes ...store.Change,
 ) (doc D, err error) {
@@ -84,8 +85,9 @@ func (c *Collection[D]) inOneStep(ctx context.Context, f func(context.Context) e
 	return f(ctx)
 }
 
-// check fails with ValidationFailed unless the references of a new record refer to records that the caller may see. It
-// makes one query per reference. It does not check the reference to a parent.
+// check fails with ValidationFailed unless the references of a new record refer to records that the caller may see, and with
+// Forbidden unless the caller may choose the owner. It makes at most one query per reference. It does not check the reference to a
+// parent.
 func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc D) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
@@ -98,8 +100,8 @@ func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc 
 	return invalid(unknown)
 }
 
-// checkChanges is check for the references that changes of a stored record set. A reference that is set to its current value is
-// not checked: the record that it refers to may be deleted, or invisible to the caller.
+// checkChanges is like check, for the references of a stored record that the changes set. A reference that is set to its current
+// value is not checked: the record that it refers to may be deleted, or invisible to the caller.
 func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principal, stored D, changes []store.Change) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {

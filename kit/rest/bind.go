@@ -22,7 +22,8 @@ import (
 )
 
 // Bind reads the parameters of the request body, form-encoded or JSON, into a struct and validates them. It returns the errors of
-// Body, or ValidationFailed with all invalid parameters, in the order of the fields.
+// Body, or ValidationFailed with all invalid parameters: first those with a field, in the order of the fields, then the unknown
+// ones.
 //
 // Fields are string, bool, int64, float64, store.Time, Date, ID, UUID and Decimal (a JSON string or number), lists of these (a
 // JSON array, a repeated form parameter, or one comma-separated string), a type that implements Parser, or a pointer to one of
@@ -75,7 +76,7 @@ func bind[T any](g *gin.Context, partial bool, views []any) (in T, given []strin
 	return in, given, err
 }
 
-// Bound returns the names of the parameters that the last Bind or BindPatch of the request accepts.
+// Bound returns the names of the parameters that the last Bind or BindPatch of the request accepts, or nil if neither was called.
 func Bound(g *gin.Context) []string {
 	if requestOf(g).bound == nil {
 		return nil
@@ -85,7 +86,8 @@ func Bound(g *gin.Context) []string {
 
 // Parser is implemented by the types of parameters that are neither scalars nor lists of scalars. ParseInput receives the name of
 // the parameter and its JSON value. A value from a form has no quotes, so it may not be valid JSON. ParseInput returns all
-// errors. The Param of each error is a path that begins with the name. ParseInput is not called for null.
+// errors. The Param of each error is a path that begins with the name. ParseInput is not called for null, or for a form that
+// repeats the parameter.
 type Parser interface {
 	ParseInput(name string, value json.RawMessage) []apperr.Field
 }
@@ -192,8 +194,8 @@ type field struct {
 	trim     bool
 	parser   bool // a Parser, or a pointer to one
 	required bool
-	rules    string // the rules in the tag validate, without required
-	doc      string // the tag doc, which describes the field
+	rules    string // the rules of the validate tag, without required
+	doc      string // the doc tag: a description of the field
 }
 
 // describe adds the description of the field to the messages of the errors.
@@ -278,7 +280,7 @@ func (f field) check(value reflect.Value) (fieldErrs []apperr.Field) {
 	}
 	for _, v := range violations {
 		fieldErr := violation(v)
-		fieldErr.In, fieldErr.Param = "body", f.name+v.Field() // [0] is the first item of a list
+		fieldErr.In, fieldErr.Param = "body", f.name+v.Field() // v.Field() is "", or the index of an item of a list, such as [0]
 		fieldErrs = append(fieldErrs, fieldErr)
 	}
 	return fieldErrs
@@ -293,8 +295,8 @@ func (f field) bodyErrors(fieldErr *apperr.Field) []apperr.Field {
 	return []apperr.Field{*fieldErr}
 }
 
-// allocate sets dst to a new value if dst is a pointer, and repeats this for a pointer to a pointer. It returns the value at the
-// end.
+// allocate allocates a new value for each level of pointers in dst, and returns the innermost value. If dst is not a pointer, it
+// returns dst.
 func allocate(dst reflect.Value) reflect.Value {
 	for dst.Kind() == reflect.Pointer {
 		dst.Set(reflect.New(dst.Type().Elem()))

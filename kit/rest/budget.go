@@ -17,8 +17,8 @@ const LargeResponse = 128 << 10
 // Budget limits the memory for large responses, which stay in memory while their clients read slowly. Pages of lists and
 // single records have separate limits, so that clients that do not read pages cannot prevent others from reading records.
 //
-// Only ReservePage waits, and only for the first share of a response: two responses that have shares and wait for more would block
-// each other.
+// Only ReservePage waits, and only for the first share of a response: two responses that have shares and wait for more could
+// block each other.
 type Budget struct {
 	pages, records *semaphore.Weighted
 	wait           time.Duration
@@ -52,12 +52,12 @@ func (s *share) release() {
 }
 
 func tooManyResponses() error {
-	return apperr.New(apperr.Unavailable, "Too many large responses are being sent. Try again in a few seconds, or request less with limit or fields.").AsOverload()
+	return apperr.New(apperr.Unavailable, "Too many large responses are being sent. Try again in a few seconds, or use the parameters limit or fields to request less data.").AsOverload()
 }
 
 // ReservePage waits for a share of the Budget of the context, for a page of at most size bytes. Call it before the page is read.
 // It does nothing if the context has no Budget, or if the response has a share already. Unavailable: other responses are using
-// the budget.
+// the budget, or the context has ended.
 func ReservePage(ctx context.Context, size int64) error {
 	s := shareOf(ctx)
 	if s == nil || s.from != nil {

@@ -38,8 +38,7 @@ type Exports struct {
 	Verify func(context.Context) error
 	Head   bool // the request is a HEAD: the response has no body
 
-	// Pace waits until the export may read, calls read, which reads a page, and can pause afterwards. nil: read is called
-	// immediately.
+	// Pace waits until the export may read a page, and then calls read. It can pause afterwards. nil: read is called immediately.
 	Pace func(ctx context.Context, read func() error) error
 
 	Rows func(n int) // called after n rows are written; can be nil
@@ -82,7 +81,7 @@ func (e *Export) serve(g *gin.Context) error {
 // errWrite is returned if the client has disconnected or reads too slowly.
 var errWrite = errors.Join(errors.New("the client does not read the export"), context.Canceled)
 
-// stream writes all pages. It keeps neither a page nor a snapshot of the database while it waits for the client.
+// stream writes all pages. While it waits for the client, it keeps at most one page in memory, and no snapshot of the database.
 func (e *Export) stream(g *gin.Context, exports *Exports) error {
 	var buf bytes.Buffer
 	w := exchange.NewWriter(&buf, e.Format, e.Columns, e.Whole)

@@ -210,7 +210,7 @@ func (w *eventWriter) flush() {
 	w.g.Writer.Flush()
 }
 
-// end sends the event end with the code of the error that ends the stream.
+// end sends the event "end" with the code of err, the error that ends the stream.
 func (w *eventWriter) end(err error) {
 	var failed *apperr.Error
 	code := apperr.Internal

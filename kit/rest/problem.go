@@ -73,8 +73,8 @@ func (e *OperationError) Unwrap() error { return e.Err }
 // Failure returns the error that Fail responded with, or nil if Fail was not called.
 func Failure(g *gin.Context) error { return requestOf(g).failure }
 
-// Fail responds with the problem of err and aborts the handlers that follow. An error that is not an *apperr.Error is a
-// 500 without details. An error with a status of 500 or more, except NotSupported, is added to c.Errors, for the log.
+// Fail responds with the problem of err and aborts the handlers that follow. An error that does not wrap an *apperr.Error has the
+// status 500 and no details. An error with a status of 500 or more, except NotSupported, is added to g.Errors, for the log.
 func Fail(g *gin.Context, err error) {
 	requestOf(g).failure = err
 	var e *apperr.Error

@@ -39,9 +39,9 @@ import (
 // AnyQuery allows all parameters of a query string, when it is passed to Handle.
 const AnyQuery = "*"
 
-// Handle adapts a function that returns an error to Gin, and responds to the error with Fail. It rejects a query string that is
-// malformed, or that has a parameter other than params and access_token. Pass AnyQuery if the function rejects unknown parameters
-// itself, as listing.Lister.Parse does.
+// Handle returns a gin.HandlerFunc that calls h and passes its error, if any, to Fail. It rejects a query string that is malformed, or that
+// has a parameter other than params and access_token. Pass AnyQuery if h rejects unknown parameters itself, as
+// listing.Lister.Parse does.
 func Handle(h func(*gin.Context) error, params ...string) gin.HandlerFunc {
 	return func(g *gin.Context) {
 		if err := checkQuery(g, params); err != nil {
@@ -130,8 +130,8 @@ func PathID(g *gin.Context, name string) (store.ID, error) {
 	return id, nil
 }
 
-// Query returns the parameters of the query string. Call it only in a function that Handle calls, or after ParseQuery: it
-// returns nil if the query string is malformed.
+// Query returns the parameters of the query string. Call it only in a function that Handle calls, or after ParseQuery has
+// succeeded: it returns nil if the query string is malformed.
 func Query(g *gin.Context) url.Values {
 	query, _ := ParseQuery(g)
 	return query
@@ -186,9 +186,10 @@ type Params struct {
 }
 
 // Body returns the parameters of the request body, which it reads once per request. The parameters of a GET are empty.
-// MalformedBody: the body cannot be parsed, is not a JSON object, or has more than 1000 parameters. PayloadTooLarge: the body is
-// too large (see middleware.BodyLimit). UnsupportedMediaType: the body is neither a form nor JSON, or is compressed.
-// RequestTimeout: the body arrived too slowly. ValidationFailed: a form has a file.
+// MalformedBody: the body is incomplete, cannot be parsed, is not a JSON object, has a JSON name twice, or has more than 1000
+// parameters. PayloadTooLarge: the body is too large (see middleware.BodyLimit). UnsupportedMediaType: the body is neither a form
+// nor JSON, or is compressed. RequestTimeout: the body arrived too slowly. ValidationFailed: the body is a form with a file.
+// Unavailable: other bodies are using the memory for large bodies.
 func Body(g *gin.Context) (Params, error) {
 	if g.Request.Method == http.MethodGet || g.Request.ContentLength == 0 {
 		return Params{}, nil
@@ -202,7 +203,7 @@ func Body(g *gin.Context) (Params, error) {
 }
 
 // Strings returns the values of a parameter: all values in a form, or the one JSON string. It returns nil if the parameter is
-// absent or is a JSON value that is not a string.
+// absent or is a JSON value that is not a string. It returns "" for JSON null.
 func (p Params) Strings(name string) []string {
 	var text string
 	if raw, ok := p.json[name]; ok && json.Unmarshal(raw, &text) == nil {
@@ -212,7 +213,7 @@ func (p Params) Strings(name string) []string {
 }
 
 // Canonical encodes the parameters, except omit, in a canonical order, so that two bodies can be compared. Two results are equal
-// if both bodies are forms or both are JSON, and their parameters are equal.
+// if both bodies are forms or both are JSON, and each parameter has the same values, byte for byte except for spaces in JSON.
 func (p Params) Canonical(omit string) []byte {
 	if p.json != nil {
 		object := maps.Clone(p.json)
@@ -231,7 +232,7 @@ func (p Params) Has(name string) bool {
 	return inJSON && string(raw) != "null" || p.form.Has(name)
 }
 
-// Credential is the name of the parameter with the credential, which every body and query string can have.
+// Credential is the name of the parameter that has the credential. Every body and query string can have this parameter.
 const Credential = "access_token"
 
 // plainName matches the parameter names that may be repeated in an error. Other names can contain values, for example if
@@ -245,9 +246,9 @@ func UnknownQuery(query url.Values, known []string) []apperr.Field {
 	return unknown("query", names, known, "")
 }
 
-// unknown returns an error for each name of a parameter that is not known, sorted; all names that plainName does not match share
-// one error without a name. The message has the most similar known name; if there is none, the first error lists all known names.
-// Each message ends with note.
+// unknown returns an error for each of the names that is not in known, sorted by name. All names that plainName does not match
+// share one error without a name. A message suggests the most similar known name. If the first error has no suggestion, it lists
+// all known names. Each message ends with note.
 func unknown(in string, names, known []string, note string) (fieldErrs []apperr.Field) {
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(known, name) })
 	for i, name := range names {
@@ -297,7 +298,7 @@ func readBody(r *http.Request) (Params, error) {
 	}
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !slices.Contains(mediaTypes(r.Method), mediaType) {
-		return Params{}, apperr.New(apperr.UnsupportedMediaType, "The body must be one of %s, and have that Content-Type.",
+		return Params{}, apperr.New(apperr.UnsupportedMediaType, "The Content-Type must be one of %s.",
 			strings.Join(mediaTypes(r.Method), ", "))
 	}
 	if !utf8.Valid(body) {

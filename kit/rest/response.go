@@ -207,7 +207,7 @@ func NotModified(g *gin.Context, tag string) bool {
 	return true
 }
 
-// hasTag reports whether an If-None-Match header has the tag, by weak comparison and ignoring GzipSuffix.
+// hasTag reports whether an If-None-Match header has * or the tag, by weak comparison and ignoring GzipSuffix.
 func hasTag(header, tag string) bool {
 	for item := range strings.SplitSeq(header, ",") {
 		item = strings.TrimPrefix(strings.TrimSpace(item), "W/")
@@ -224,7 +224,7 @@ func headerValue(g *gin.Context, name string) string {
 }
 
 // IfMatch returns the versions of a record that the request may change (RFC 9110 section 13.1.1). nil means all: the header is
-// absent or *. An empty list means none: all tags are weak, or belong to other records.
+// absent or *. An empty list means none: no tag is a strong tag of this record.
 func IfMatch(g *gin.Context, id store.ID) store.Versions {
 	header := strings.TrimSpace(headerValue(g, "If-Match"))
 	if header == "" || header == "*" {

@@ -55,7 +55,7 @@ func Validate(in any) error {
 	return apperr.Invalid(fieldErrs...)
 }
 
-// Valid reports whether a value satisfies the rules, which have the syntax of the tag validate.
+// Valid reports whether a value satisfies rules, which has the syntax of a validate tag.
 func Valid(value any, rules string) bool { return validation().Var(value, rules) == nil }
 
 // IsControl reports whether r is a control character, ends a line, or changes the direction of the text around it.
@@ -85,7 +85,7 @@ var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
 func register(v *validator.Validate, tag string, rule validator.Func) {
 	if err := v.RegisterValidation(tag, rule); err != nil {
-		panic(err) // unreachable: fails only for reserved names of tags
+		panic(err) // unreachable: the tag is not empty, and the rule is not nil
 	}
 }
 
@@ -138,7 +138,7 @@ func violation(v validator.FieldError) apperr.Field {
 // formats has the messages of the rules with the code Format.
 var formats = map[string]string{
 	"email":          "Must be an email address.",
-	"normalizable":   "Must be an email address with a valid domain and at most 254 bytes. Use the letters that it is registered with.",
+	"normalizable":   "Must be an email address with a valid domain and at most 254 bytes, without look-alikes of ASCII characters.",
 	"plain_http_url": "Must be a URL that begins with http:// or https://, percent-encoded, without a user name.",
 	"plain":          "Must not contain control characters, line breaks or characters that change the direction of text.",
 	"http_url":       "Must be a URL that begins with http:// or https://.",
