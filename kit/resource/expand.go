@@ -156,8 +156,7 @@ func (m *meter) add(n int64) error {
 	if m.used > maxExpanded {
 		return apperr.Invalid(apperr.Field{
 			In: "query", Param: "expand", Code: apperr.Max, Expected: maxExpanded,
-			Message: fmt.Sprintf(
-				"The expanded records are larger than %d bytes. Use the parameters limit or expand to request fewer records.", maxExpanded),
+			Message: fmt.Sprintf("The expanded records are larger than %d bytes. Use a smaller limit, or fewer names in expand.", maxExpanded),
 		})
 	}
 	return m.ensure(m.used)

@@ -39,8 +39,8 @@ import (
 // AnyQuery allows all parameters of a query string, when it is passed to Handle.
 const AnyQuery = "*"
 
-// Handle returns a gin.HandlerFunc that calls h and passes its error, if any, to Fail. It rejects a query string that is malformed, or that
-// has a parameter other than params and access_token. Pass AnyQuery if h rejects unknown parameters itself, as
+// Handle returns a gin.HandlerFunc that calls h and passes its error, if any, to Fail. It rejects a query string that is malformed,
+// or that has a parameter other than params and access_token. Pass AnyQuery if h rejects unknown parameters itself, as
 // listing.Lister.Parse does.
 func Handle(h func(*gin.Context) error, params ...string) gin.HandlerFunc {
 	return func(g *gin.Context) {
