@@ -90,7 +90,7 @@ func (b *Board) Jobs() []job.Job {
 	}}}
 }
 
-// This example serves a module. A service calls server.Main instead, and a test testkit.Start.
+// This example serves a module. A service calls server.Main instead, and a test calls testkit.Start.
 func Example() {
 	const masterKey = "example-master-key-0123456789abcdef"
 	dir, err := os.MkdirTemp("", "")

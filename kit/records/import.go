@@ -39,17 +39,17 @@ type ImportOptions struct {
 // Result has the number of records of a file by outcome.
 type Result struct {
 	Created, Updated int
-	Kept             int // records whose ID was stored already
+	Kept             int // records that were skipped, because a stored or an earlier record has the ID
 	Rejected         int
 }
 
-// Maximum size of the pages that are stored together.
+// Limits of a page: the records that are stored together. The last record of a page can exceed pageBytes.
 const (
 	pageRecords = 500
 	pageBytes   = 4 << 20
 )
 
-// writers is the number of records that are written concurrently on a server without serializable transactions.
+// writers is the maximum number of records that are written concurrently on a server without serializable transactions.
 const writers = 16
 
 // mode is what the service that creates a record may write.

@@ -41,8 +41,8 @@ type Target interface {
 // Parent is a Target whose records can have other records under them.
 type Parent interface {
 	Target
-	// MayChange fails with the error of the caller's access.Restriction, with NotFound unless the caller may see the record, and with
-	// Forbidden unless they may change it.
+	// MayChange fails with NotFound unless the caller may see the record, and with Forbidden unless they may change it. If the caller
+	// has an access.Restriction, MayChange fails with its error.
 	MayChange(ctx context.Context, caller access.Principal, id store.ID) error
 }
 

@@ -28,7 +28,7 @@ type Export struct {
 	Next func(context.Context) (more bool, err error)
 }
 
-// Exports controls the exports of a request. middleware.Streams provides it.
+// Exports controls the exports of a request. The middleware Streams.Exports sets it.
 type Exports struct {
 	Context context.Context // ends when the client disconnects, or the server stops
 	// Begin fails with Unavailable if too many exports are in progress. nil: there is no limit.

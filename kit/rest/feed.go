@@ -45,7 +45,7 @@ type FeedEvent struct {
 	At time.Time `json:"-"` // when the change was made
 } //	@name	ChangeEvent
 
-// Stream controls a stream of ServeFeed. middleware.Streams provides it.
+// Stream controls a stream of ServeFeed. The middleware Streams.Middleware sets it.
 type Stream struct {
 	Context        context.Context // ends when the client disconnects, or the server stops
 	Heartbeat      time.Duration

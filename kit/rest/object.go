@@ -10,8 +10,7 @@ import (
 )
 
 // DecodeObject decodes a JSON object in a body, such as an item of a list, into the struct that dst points to, with the rules of
-// Bind. Param of each error is the name of a field of the object, or "" if raw is not an
-// object or has a duplicate name.
+// Bind. Param of each error is the name of a field of the object, or "" if raw is not an object or has a duplicate name.
 func DecodeObject(raw json.RawMessage, dst any) []apperr.Field {
 	object, err := parseObject(raw)
 	if err != nil {

@@ -203,7 +203,7 @@ func Body(g *gin.Context) (Params, error) {
 }
 
 // Strings returns the values of a parameter: all values in a form, or the one JSON string. It returns nil if the parameter is
-// absent or is a JSON value that is not a string. It returns "" for JSON null.
+// absent or is a JSON value that is not a string. For JSON null, it returns one empty string.
 func (p Params) Strings(name string) []string {
 	var text string
 	if raw, ok := p.json[name]; ok && json.Unmarshal(raw, &text) == nil {
