@@ -33,7 +33,8 @@ const ownerField = "userId"
 const changesScope = "changes"
 
 // ParseChanges parses the query string of a feed of changes. lastEventID is the header Last-Event-ID, which takes precedence
-// over after. ValidationFailed: at least one parameter is invalid; the error lists all invalid parameters.
+// over after. A position that this service has not returned is not an error; it sets Lost. ValidationFailed: at least one
+// parameter is invalid; the error lists all invalid parameters.
 func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQuery, error) {
 	params := []string{"after", "fields", "limit"}
 	var owner *condition

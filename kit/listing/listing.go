@@ -71,8 +71,8 @@ type Spec struct {
 
 const defaultSort = "createdAt"
 
-// Store returns the declaration of the collection. It has the indexes in more, an index of each field in Sort, and an index of
-// each filter field followed by createdAt. Filters of list fields, and of fields in Sort, get no index with createdAt.
+// Store returns the declaration of the collection. It has the indexes in more, an index of createdAt, an index of each field in
+// Sort, and an index of each filter field followed by createdAt. The last kind omits list fields and the fields in Sort.
 func (s Spec) Store(more ...store.Index) store.Spec {
 	out := store.Spec{Name: s.Name, Search: s.Search, Indexes: more, Changes: s.Changes}
 	add := func(fields ...string) {
@@ -110,9 +110,9 @@ type Collection[D store.Document] interface {
 }
 
 // Run returns the page that q selects in a collection. A page ends early if the next record would make it larger than
-// MaxPageBytes; it then has the cursor of the next page. ValidationFailed: the query has the parameter page, and the page ends
-// early, or the page is page 2 and page 1 ends early. Unavailable: the response is large, and other large responses are using
-// the budget of ctx (rest.Budget).
+// MaxPageBytes; it then has the cursor of the next page. ValidationFailed: the query has the parameter page, and either
+// this page ends early, or this is page 2 and page 1 ends early. Unavailable: the response is large, and other large responses
+// are using the budget of ctx (rest.Budget).
 func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query, view func(D) V) (Page[V], error) {
 	page := Page[V]{fields: q.fields}
 	if stored := fieldIndexes(reflect.TypeFor[D]()); slices.ContainsFunc(q.Fields, func(name string) bool { return stored[name] == nil }) {

@@ -192,7 +192,7 @@ func (p *parser) number(name string, fallback, low, high int) int {
 	return fallback
 }
 
-// list returns the items of a comma-separated value that are not empty.
+// list returns the non-empty items of a comma-separated value.
 func (p *parser) list(name string) []string {
 	var items []string
 	for item := range strings.SplitSeq(p.values.Get(name), ",") {
@@ -263,7 +263,7 @@ const paramFormat = "format"
 // exportRows is the number of rows that an export reads with one query.
 const exportRows = MaxLimit
 
-// format returns the format of an export.
+// format returns the format of an export. It rejects the parameters page and limit.
 func (p *parser) format() exchange.Format {
 	for _, name := range []string{"page", "limit"} {
 		if p.given(name) {
@@ -313,7 +313,7 @@ func (p *parser) filter() store.Filter {
 		if utf8.RuneCountInString(q) > MaxQuery {
 			p.bad("q", apperr.MaxLength, fmt.Sprintf("Must have at most %d characters.", MaxQuery), MaxQuery)
 		} else if len(textsearch.QueryWords(q)) > MaxWords {
-			p.bad("q", apperr.MaxItems, fmt.Sprintf("Must have at most %d words. Three characters of a script without spaces count as one.", MaxWords), MaxWords)
+			p.bad("q", apperr.MaxItems, fmt.Sprintf("Must have at most %d words. Three characters of a script without spaces count as one word.", MaxWords), MaxWords)
 		}
 		filters = append(filters, store.Search(q))
 	}

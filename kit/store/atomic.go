@@ -134,9 +134,9 @@ func (c *Commit) add(f func()) bool {
 	return true
 }
 
-// AfterCommit calls f after the Atomic of ctx has succeeded; if the Atomic fails, AfterCommit does not call f. If ctx
-// belongs to a Together on a server without transactions, AfterCommit calls f after the function of the Together has returned.
-// Otherwise it calls f immediately.
+// AfterCommit registers f to be called after the Atomic of ctx has succeeded; if the Atomic fails, f is not called. If ctx
+// belongs to a Together on a server without transactions, f is called after the function of the Together has returned, even if
+// that function fails. Without an Atomic or Together, and after the end of a successful one, AfterCommit calls f immediately.
 func AfterCommit(ctx context.Context, f func()) {
 	if c, ok := ctx.Value(commitKey{}).(*Commit); !ok || !c.add(f) {
 		f()

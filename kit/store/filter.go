@@ -158,7 +158,7 @@ func (p Patch[T]) Changes() (changes []Change) {
 	return changes
 }
 
-// Apply sets the fields in Given in doc, a pointer to a struct that has fields with the same JSON names.
+// Apply copies the fields in Given to doc, a pointer to a struct. It ignores fields whose JSON name the struct lacks.
 func (p Patch[T]) Apply(doc any) {
 	from, to := reflect.ValueOf(p.Fields), reflect.ValueOf(doc).Elem()
 	for _, f := range reflect.VisibleFields(to.Type()) {
@@ -174,7 +174,7 @@ func (p Patch[T]) Apply(doc any) {
 // empty list accepts no version.
 type Versions []int64
 
-// ErrStale is returned if the document does not have one of the accepted Versions.
+// ErrStale is returned if the document does not exist or does not have one of the accepted Versions.
 var ErrStale = apperr.New(apperr.PreconditionFailed, "The record has changed since it was read. Read it again and apply your change to the new version.")
 
 // Check returns ErrStale unless v accepts the version.
@@ -204,7 +204,7 @@ func (v Versions) notFound() error {
 
 // UpdateByID updates the document with the id and returns the new version; without changes it only reads the document. Errors:
 // NotFound if versions is nil and the document does not exist; ErrStale if versions is not nil and no document with the id has
-// one of the versions.
+// one of the versions; Conflict as in Update.
 func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {
 	var doc T
 	var err error

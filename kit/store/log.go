@@ -6,9 +6,10 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// Log is the log of changes of a database. Each insert, update and delete in a collection with Spec.Changes has exactly one
-// entry. The entries have consecutive numbers, and the entries for one document are in the order of its changes. After
-// DB.Prepare has prepared such a collection, the log has at least one entry.
+// Log is the log of changes of a database. Each insert, update and delete of a document in a collection with Spec.Changes has
+// exactly one entry, except the changes that a migration or Load makes; see Reset. The entries have consecutive
+// numbers, and the entries for one document are in the order of its changes. After DB.Prepare has prepared such a collection,
+// the log has at least one entry.
 type Log interface {
 	// Last returns the position of the newest entry.
 	Last(context.Context) (Position, error)
@@ -22,7 +23,7 @@ type Log interface {
 	// Unavailable if ctx ends first. It notices an entry of another instance about 100 ms later.
 	Wait(ctx context.Context, collection string, after Position) error
 	// Sweep deletes the oldest entries that were created before the time, at most 500, and returns their number. It never
-	// deletes the newest entry.
+	// deletes the newest entry. On MongoDB, it keeps entries one hour longer.
 	Sweep(ctx context.Context, before Time) (int64, error)
 }
 

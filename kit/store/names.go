@@ -31,8 +31,8 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// fieldsOf returns the fields of a type. It returns nil for a type that encodes itself, such as Time. A type can refer to
-// itself, so seen has the fields of the types that fieldsOf has already visited.
+// fieldsOf returns the fields of a type. It returns nil for a type without named fields, such as a list, and for a type that
+// encodes itself, such as Time. A type can refer to itself, so seen has the fields of the types that fieldsOf has already visited.
 func fieldsOf(t reflect.Type, seen map[reflect.Type]fields) fields {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -124,7 +124,7 @@ func (n names) changes(f Filter, changes []Change) error {
 	return n.filter(f)
 }
 
-// spec checks the fields of indexes and of Search.
+// spec checks the fields of Search, Scope and Indexes. It also fails if a unique index has a list field.
 func (n names) spec(s Spec) error {
 	for _, field := range slices.Concat(s.Search, s.Scope) {
 		if err := n.check(field); err != nil {

@@ -47,9 +47,10 @@ type DB interface {
 	// nil. Reads with this context see the writes immediately; other callers see the writes only after they are stored.
 	//
 	// Nothing is stored if f returns an error or panics, if ctx ends, or if an operation of f fails with an error other than
-	// NotFound, even if f ignores the error. Atomic returns the first of these errors. f must not search (ErrSearchInAtomic),
-	// and must have no effects except its writes, because on MongoDB, f is repeated after a conflict with other writers. A call
-	// of Atomic in f joins the outer Atomic. After Atomic has returned, operations with the context fail.
+	// NotFound, even if f ignores the error. Atomic returns the error of f or, if f returns nil, the reason why nothing is
+	// stored. f must not search (ErrSearchInAtomic), and must have no effects except its writes, because on MongoDB, f is
+	// repeated after a conflict with other writers. A call of Atomic in f joins the outer Atomic. After Atomic has returned,
+	// operations with the context fail.
 	//
 	// On SQLite, one Atomic runs at a time, for at most 5 s (ErrTooLong), and other writes wait: f must not wait for anything
 	// else, such as a write with another context. On MongoDB, f sees a snapshot, and other callers can change documents that f
@@ -112,7 +113,7 @@ type Engine interface {
 	// count is the number of documents that q.Filter selects, up to q.MaxCount, or 0 if q.MaxCount is 0.
 	List(ctx context.Context, q Query, next func() any) (count int64, err error)
 	// Update changes one document that f selects and decodes the new version into the value that into points to. Errors:
-	// NotFound if f selects no document.
+	// NotFound if f selects no document; Conflict if another document has the same values in a unique index.
 	Update(ctx context.Context, f Filter, changes []Change, into any) error
 	// Delete deletes all documents that f selects and returns their number.
 	Delete(ctx context.Context, f Filter) (int64, error)
@@ -122,7 +123,7 @@ type Engine interface {
 	// may be stored. It creates the collection without indexes and without the words that Search looks up: call Prepare after
 	// the last Load, before any other use of the collection.
 	Load(ctx context.Context, docs []Document) error
-	// Reset writes an entry of the type Reset if the collection has Spec.Changes. It cannot be part of an Atomic.
+	// Reset writes an entry of the type Reset if the collection has Spec.Changes. Do not call it in an Atomic.
 	Reset(ctx context.Context) error
 }
 
@@ -219,8 +220,8 @@ type clockDB struct {
 }
 
 // Open declares a collection of T on db. Fields that a document lacks have their defaults; see SetDefaults. Open panics if T
-// lacks a field of the Spec. Later, the methods return an error if a filter, a sort, a change or a list of fields names a field
-// that T lacks.
+// lacks a field of Search, Scope or Indexes, or if a unique index has a list field. Later, the methods return an error if a
+// filter, a sort, a change or a list of fields names a field that T lacks.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
 	spec.document = reflect.TypeFor[T]()
 	c := &Collection[T]{engine: db.Open(spec), names: names{spec.Name, fieldsOf(spec.document, map[reflect.Type]fields{})}, now: time.Now}
@@ -306,7 +307,8 @@ func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
 
 // Update changes one document that f selects and returns the new version. The filter and the changes are one atomic step: if
 // the filter selects the document only before the change, exactly one of several concurrent callers succeeds. Update sets
-// updatedAt, unless one of the changes sets it. Errors: NotFound if f selects no document.
+// updatedAt, unless one of the changes sets it. Errors: NotFound if f selects no document; Conflict if another document has the
+// same values in a unique index.
 func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change) (T, error) {
 	doc := c.defaults
 	if err := c.names.changes(f, changes); err != nil {

@@ -279,8 +279,8 @@ func (o *Object) ParseInput(name string, value stdjson.RawMessage) []apperr.Fiel
 
 var errTooDeep, errNUL = errors.New("too deep"), errors.New("a string has the character U+0000")
 
-// normalize removes null from the objects in v, which is at the given depth. It fails with errTooDeep if v has too many
-// levels, and with errNUL if a string has the character U+0000.
+// normalize removes the null properties of the objects in v. depth is the level of v. It fails with errTooDeep if v has too many
+// levels, and with errNUL if a string or a name has the character U+0000.
 func normalize(v any, depth int) (err error) {
 	switch v := v.(type) {
 	case string:
@@ -334,7 +334,7 @@ func EncodeStored(w io.Writer, v any) error { return json.MarshalWrite(w, v, sto
 var storedEncoding = json.JoinOptions(encodeOptions, json.WithMarshalers(json.JoinMarshalers(marshalers, json.MarshalToFunc(
 	func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(d.Stored())) }))))
 
-// SetDefaults sets the fields of a struct that have the tag default to the value of the tag, and nil lists to empty lists. dst
+// SetDefaults sets the fields of a struct that have a default tag to the value of the tag, and other lists to empty lists. dst
 // is a pointer to a zero struct; other types are ignored. A default is JSON, or a string without its quotes. SetDefaults panics
 // if a default does not fit the type of its field.
 func SetDefaults(dst any) {
@@ -370,7 +370,7 @@ func withDefaults(t reflect.Type) reflect.Value {
 }
 
 // FieldName returns the JSON name of a struct field, which is its name in requests, responses and stored documents; "" if
-// the tag json has no name.
+// the json tag has no name.
 func FieldName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name

@@ -127,7 +127,7 @@ func canSelectTombstone(f store.Filter) bool {
 	return false
 }
 
-// countExisting returns the number of all documents without tombstones. The number is exact in the cases in which the method
+// countExisting returns the number of documents that are not tombstones. The number is exact in the cases in which the method
 // count is exact.
 func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	tombstones := where(deletedKey, "$exists", true)
@@ -154,7 +154,7 @@ func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	return max(n-deleted, maxCounted+1), err
 }
 
-// bury implements Delete: it replaces each document that f selects with a tombstone.
+// bury implements Delete: it turns each document that f selects into a tombstone.
 func (c *collection) bury(ctx context.Context, f store.Filter) (n int64, err error) {
 	defer c.log.wake()
 	filter, err := c.existing(f)
@@ -187,7 +187,7 @@ func (c *collection) bury(ctx context.Context, f store.Filter) (n int64, err err
 	return n, translate(err, nil)
 }
 
-// buryOne replaces a document that the filter selects with a tombstone. If the document's version changes after it was read,
+// buryOne turns a document that the filter selects into a tombstone. If the document's version changes after it was read,
 // buryOne tries again. It returns false if the filter selects no document.
 func (c *collection) buryOne(ctx context.Context, filter bson.D) (bool, error) {
 	for {
@@ -231,7 +231,8 @@ func (c *collection) scopeOf(doc bson.Raw) map[string]store.ID {
 }
 
 // removeTombstone moves the entries of the tombstone with the ID and removes it. It returns true if no document has the ID
-// afterwards, even if a mover had already removed the tombstone. In an Atomic it does nothing and returns false.
+// afterwards, even if a mover had already removed the tombstone. In an Atomic, or in a collection without Spec.Changes, it does
+// nothing and returns false.
 func (c *collection) removeTombstone(ctx context.Context, id store.ID) bool {
 	if !c.changes || sessionOf(ctx, c.client) != nil {
 		return false
@@ -246,8 +247,8 @@ func (c *collection) removeTombstone(ctx context.Context, id store.ID) bool {
 }
 
 // moveIfMany wakes the mover after a change of a document. If the document has at least maxPending pending entries, moveIfMany
-// moves them itself, unless ctx belongs to an Atomic: in this case the movers of all instances are stopped, or slower than the
-// document's writers. Errors are ignored, because the change has already been made.
+// moves them itself, unless ctx belongs to an Atomic. That many entries mean that the movers of all instances are stopped, or
+// slower than the document's writers. Errors are ignored, because the change has already been made.
 func (c *collection) moveIfMany(ctx context.Context, doc bson.Raw) {
 	if !c.changes {
 		return
@@ -487,7 +488,7 @@ func (l *changeLog) reset(ctx context.Context, collection string) error {
 
 // append inserts the entries that the log does not have yet, in order.
 func (l *changeLog) append(ctx context.Context, entries []logEntry) error {
-	const batch = 100 // FerretDB 1 inserts this many documents together; after a duplicate it would continue with the next ones
+	const batch = 100 // FerretDB 1 inserts this many documents together; after a duplicate it would continue with the next batch
 	for len(entries) > 0 {
 		some := entries[:min(len(entries), batch)]
 		last, err := l.last(ctx)

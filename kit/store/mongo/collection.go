@@ -71,7 +71,7 @@ func selectsID(f store.Filter) bool {
 const maxCounted = 10_000
 
 // Insert implements store.Engine. If the server rejects a duplicate without naming the index, Insert looks for the index with
-// further commands.
+// further commands, unless ctx belongs to an Atomic.
 func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	stored, err := c.document(doc)
 	if err != nil {

@@ -48,8 +48,8 @@ func newSchema(spec store.Spec) schema {
 	return s
 }
 
-// newIndex appends the id to the keys of an index, so that a list sorted by its fields reads it in order. A unique index must
-// not contain the id, because then all keys would be distinct.
+// newIndex returns the index for a declaration. It appends the id to the keys of an index that is not unique, so that a list
+// sorted by the fields reads the index in order. With the id, all keys of a unique index would be distinct.
 func newIndex(declared store.Index) index {
 	idx := index{name: namePrefix + strings.Join(declared.Fields, ","), fields: declared.Fields, unique: declared.Unique}
 	for _, field := range declared.Fields {
@@ -137,7 +137,7 @@ func (c *collection) create(ctx context.Context, idx index) error {
 			strings.Join(idx.fields, " and "), c.coll.Name(), strings.Join(values, ", "), err)
 	case hasCode(err, codeIndexOptionsConflict, codeIndexKeySpecsConflict):
 		return fmt.Errorf("mongo: the collection %s has the index %s under another name, or another index under its name; "+
-			"drop it and start again: %w", c.coll.Name(), idx.name, err)
+			"drop that index and start again: %w", c.coll.Name(), idx.name, err)
 	}
 	return translate(err, nil)
 }

@@ -55,8 +55,8 @@ func (db *DB) Drop(ctx context.Context, name string) error {
 	return translate(db.db.Collection(name).Drop(ctx), nil)
 }
 
-// checkLossless fails if into, which was decoded from raw, does not represent all of raw, or if raw has an id of another
-// type than ObjectID.
+// checkLossless fails if into, which was decoded from raw, does not represent all of raw. It also fails if the _id in raw is not
+// an ObjectID, or if raw has a field "id".
 func (c *collection) checkLossless(raw bson.Raw, into any) error {
 	id := raw.Lookup(idKey)
 	if id.Type != bson.TypeObjectID {

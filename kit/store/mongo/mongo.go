@@ -10,7 +10,8 @@
 //     with the field. Documents that another program inserts get them at the next Prepare.
 //   - "_lock" is a number that Collection.Lock increments.
 //   - "_changes", "_pending" and "_deleted" belong to the log of changes, which is the collection "_changes"; see changes.go.
-//   - The names of indexes that Prepare creates and drops begin with "store:". It does not touch other indexes.
+//   - The names of indexes that Prepare creates and drops begin with "store:", except in the log of changes. Prepare does not
+//     touch other indexes.
 package mongo
 
 import (
@@ -76,7 +77,8 @@ func (db *DB) System() string { return "mongodb" }
 //   - An operation whose context has no deadline ends after 10 s. It waits at most 5 s for a server (serverSelectionTimeoutMS).
 //   - The driver checks each server every second (heartbeatFrequencyMS). If a server does not respond within 3 s
 //     (connectTimeoutMS), its connections that received nothing in that time are closed.
-//   - At most 100 connections to each server are kept (maxPoolSize), idle ones for 5 minutes (maxIdleTimeMS).
+//   - At most 100 connections to each server are open (maxPoolSize). Idle connections are closed after 5 minutes
+//     (maxIdleTimeMS).
 func Open(uri string, monitor *event.CommandMonitor) (*DB, error) {
 	client, err := driver.Connect(clientOptions(uri).SetMonitor(monitor))
 	if err != nil {
@@ -134,8 +136,8 @@ func (db *DB) Open(spec store.Spec) store.Engine {
 	return atomicCollection{c}
 }
 
-// Prepare implements store.DB. It also drops indexes that an earlier Prepare created and that are no longer declared. Its
-// timeout is one hour.
+// Prepare implements store.DB. It also drops indexes that an earlier Prepare created and that are no longer declared. If a
+// collection has Spec.Changes, Prepare starts the mover of the log. Its timeout is one hour.
 func (db *DB) Prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()

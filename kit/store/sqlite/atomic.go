@@ -124,8 +124,9 @@ func (w *writer) serve(tx *transaction, s *session) error {
 	return nil
 }
 
-// undo rolls back to the start of an Atomic. If it is the first write, that is the start of the transaction, and the Atomic has
-// no savepoint: SQLite would copy each page that changes, which takes half of the time of a large Atomic.
+// undo rolls back to the start of an Atomic. An Atomic that is the first write of the transaction has no savepoint, so undo
+// begins the transaction again. With a savepoint, SQLite would copy each page that changes, which takes half of the time of a
+// large Atomic.
 func (tx *transaction) undo(first bool) error {
 	if !first {
 		_, err := tx.exec("ROLLBACK TO atomic")

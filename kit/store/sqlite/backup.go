@@ -16,9 +16,9 @@ import (
 )
 
 // Backup writes a snapshot of the database at path to a new file and checks the file. It fails if the new file already exists.
-// After every few MiB, it calls progress with the number of copied bytes and the total number. Meanwhile another process may
-// read and write the database. The changes of that process are not in the backup, and stay in the write-ahead log until the
-// backup ends. After any other error, the new file does not exist.
+// After any other error, the new file does not exist, unless the only error is that its directory cannot be synced. After every
+// few MiB, Backup calls progress with the number of copied bytes and the total number. Meanwhile another process may read and
+// write the database. The changes of that process are not in the backup, and stay in the write-ahead log until the backup ends.
 func Backup(ctx context.Context, path, file string, progress func(done, total int64)) (err error) {
 	if _, err := os.Lstat(file); err == nil {
 		return fmt.Errorf("%s already exists; name a new file", file)

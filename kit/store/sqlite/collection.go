@@ -171,7 +171,7 @@ func (c *collection) write(ctx context.Context, b, text *builder, do func(*trans
 }
 
 // First implements store.Engine. If f selects a document by its id alone, First reads the document from the cache, or adds it
-// to the cache.
+// to the cache. In an Atomic, it does not use the cache.
 func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
 	id, ok := idOf(f)
 	if !ok || c.db.writer.session(ctx) != nil {

@@ -28,7 +28,7 @@ const maxStatements = 128
 type conn struct {
 	driver   driver.Conn
 	prepared map[string]*list.Element // the elements of lastUsed, by SQL
-	lastUsed *list.List               // values are of type *statement; most recently used first
+	lastUsed *list.List               // values are of type statement; most recently used first
 
 	pool *readers // nil for the writer's connection
 }
@@ -286,8 +286,8 @@ func translate(err error) error {
 	return err
 }
 
-// isUnavailable reports whether err is an SQLite error because of which the file cannot be used, for example a full or
-// read-only disk, an I/O error or a lock of another program. It returns false for the error of an invalid statement.
+// isUnavailable reports whether err is an SQLite error that prevents the use of the file, for example a full or read-only disk,
+// an I/O error or a lock of another program. It returns false for the error of an invalid statement.
 func isUnavailable(err error) bool {
 	switch codeOf(err) & 0xff {
 	case sqlite3.SQLITE_OK, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG,

@@ -102,7 +102,7 @@ func newWriter(c *conn, readers *readers, cache *cache) *writer {
 }
 
 // do queues a change, waits until it is committed and on disk, and returns its error. If ctx ends before the change begins,
-// the change is not made, and do returns Unavailable. After that, do waits regardless of ctx.
+// the change is not made, and do returns Unavailable. Once the change has begun, do waits regardless of ctx.
 func (w *writer) do(ctx context.Context, change func(*transaction) error) error {
 	job := &write{do: change, result: make(chan error, 1)}
 	if err := w.send(ctx, job); err != nil {
@@ -232,7 +232,7 @@ func (w *writer) nextAtomic() *write {
 // not in a crash of the process.
 func (w *writer) doAlone(ctx context.Context, durable bool, change func(*transaction) error) (err error) {
 	if w.session(ctx) != nil {
-		return errors.New("sqlite: Prepare, Load and Drop cannot be part of an Atomic; call them before it, with another context")
+		return errors.New("sqlite: Prepare, Load, Drop and Reset cannot be part of an Atomic; call them before the Atomic, with another context")
 	}
 	w.queueMu.RLock()
 	defer w.queueMu.RUnlock()
@@ -254,7 +254,7 @@ func (w *writer) doAlone(ctx context.Context, durable bool, change func(*transac
 	return translate(tx.end(err))
 }
 
-// close waits for the queued changes and closes the connection. Later changes fail with errClosed.
+// close waits for the queued changes and closes the connection. Later changes return Unavailable.
 func (w *writer) close() error {
 	w.queueMu.Lock()
 	w.closed = true

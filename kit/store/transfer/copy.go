@@ -37,14 +37,15 @@ type Options struct {
 	From, To string       // addresses of the databases
 	Specs    []store.Spec // all collections of the service
 	Skip     []string     // names of the source's collections that are not copied
-	Replace  bool         // delete the documents of the target; if false, Copy fails if the target has documents
+	Replace  bool         // delete the target's documents; if false, Copy fails if the target has documents, unless it continues
 	Progress io.Writer    // receives the progress
 	Report   io.Writer    // receives a table of the copied collections
 }
 
-// Copy copies all collections, compares the target with the source, and creates the indexes. While Copy runs, and after an
-// interruption, the target is marked as unfinished. If Copy is called again with the same addresses, it continues after the
-// last document of the target.
+// Copy copies all collections except those in Skip, compares the target with the source, and creates the indexes. While Copy
+// runs, and after an error or an interruption, the target is marked as unfinished. If Copy is called again with the same
+// addresses, it continues after the last document of the target. If the comparison found a difference, it starts from the
+// beginning.
 func Copy(ctx context.Context, o Options) (err error) {
 	if engines.Same(o.From, o.To) {
 		return errSame
@@ -92,13 +93,13 @@ type copier struct {
 	inSource, inTarget map[string]checksum // by collection; without empty collections
 }
 
-// checkSource fails if the source is an unfinished copy or has collections that would not be copied. It removes the collections
-// in Skip from Specs.
+// checkSource fails if the source is an unfinished copy, has no collections, lacks a collection in Skip, or has collections that
+// would not be copied. It sorts Specs, and removes the collections in Skip from Specs.
 func (c *copier) checkSource(ctx context.Context) error {
 	if m, err := findMarker(ctx, c.source); err != nil {
 		return err
 	} else if m != nil {
-		return errors.New("is itself an unfinished copy; finish that one first")
+		return errors.New("is itself an unfinished copy; finish that copy first")
 	}
 	names, err := c.source.Names(ctx)
 	if err != nil {
@@ -125,7 +126,8 @@ func (c *copier) checkSource(ctx context.Context) error {
 }
 
 // prepareTarget marks the target as unfinished and empties it, unless it is the unfinished target of an earlier copy of the
-// same source.
+// same source. Without Replace, it fails if the target has other documents or is an unfinished copy of another source. It also
+// fails if the target is the source.
 func (c *copier) prepareTarget(ctx context.Context) error {
 	from := engines.Redact(c.From)
 	filled, err := c.filledCollections(ctx)
@@ -139,10 +141,10 @@ func (c *copier) prepareTarget(ctx context.Context) error {
 	case m != nil && m.Source == from && m.Emptied:
 		return nil
 	case m != nil && m.Source != from && !c.Replace:
-		return fmt.Errorf("the target, %s, is an unfinished copy of %s; finish that one, or delete its documents with --replace",
+		return fmt.Errorf("the target, %s, is an unfinished copy of %s; finish that copy, or delete its documents with --replace",
 			engines.Redact(c.To), m.Source)
 	case m == nil && filled != nil && !c.Replace:
-		return fmt.Errorf("the target, %s, is not empty: it has documents in %s; name another, or delete them with --replace",
+		return fmt.Errorf("the target, %s, is not empty: it has documents in %s; name another target, or delete these documents with --replace",
 			engines.Redact(c.To), strings.Join(filled, ", "))
 	case m != nil:
 		err = updateMarker(ctx, c.target, store.Set("source", from), store.Set("emptied", false))
@@ -180,8 +182,7 @@ func (c *copier) filledCollections(ctx context.Context) (filled []string, err er
 	return filled, err
 }
 
-// compare reads both databases and fails if they differ. It then marks the target so that the next copy starts from the
-// beginning.
+// compare reads both databases. If they differ, it fails, and marks the target so that the next copy starts from the beginning.
 func (c *copier) compare(ctx context.Context) error {
 	total, err := count(ctx, c.source, c.Specs)
 	if err != nil {

@@ -52,7 +52,7 @@ type checksum struct {
 	hash      string
 }
 
-// checksums returns the checksums of all collections of a database that have documents.
+// checksums returns the checksums of the collections in specs. It omits collections without documents.
 func checksums(ctx context.Context, db store.DB, specs []store.Spec, bar *progress.Bar) (map[string]checksum, error) {
 	sums := make(map[string]checksum)
 	err := eachCollection(ctx, db, specs, func(spec store.Spec) error {
@@ -115,7 +115,8 @@ func eachPage(ctx context.Context, db store.DB, spec store.Spec, q store.Query, 
 	}
 }
 
-// lastID returns the greatest id of a collection in the form of Query.After; nil if the collection is empty.
+// lastID returns the greatest id of a collection in the form of Query.After; nil if the collection is empty. If lossless is true,
+// it fails if the last document does not fit its type; see Query.Lossless.
 func lastID(ctx context.Context, db store.DB, spec store.Spec, lossless bool) ([]any, error) {
 	q := store.Query{Sort: []store.Order{{Field: "id", Desc: true}}, Limit: 1, Lossless: lossless}
 	if !lossless {
