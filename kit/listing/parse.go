@@ -78,8 +78,8 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 	return l
 }
 
-// Parse parses a query string. of has the ID of the record or user to which the list belongs; it is empty for the list of all
-// records. A cursor is valid only for the list that returned it. ValidationFailed: at least one parameter is invalid; the error
+// Parse parses a query string. The argument of is the ID of the record or user to which the list belongs; omit it for the list of
+// all records. A cursor is valid only for the list that returned it. ValidationFailed: at least one parameter is invalid; the error
 // lists all invalid parameters.
 func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 	p := parser{Lister: l, values: values}

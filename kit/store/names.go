@@ -13,7 +13,7 @@ import (
 )
 
 // names are the names that filters, sorts and changes of a collection can use: the stored fields of its type. Engines do not
-// check names, because migrations use the names of earlier versions.
+// check that these fields exist, because migrations use the names of earlier versions.
 type names struct {
 	collection string
 	fields     fields

@@ -15,7 +15,8 @@
 //     the direction of the last Order.
 //   - Unique indexes ignore documents that lack one of their fields.
 //   - The errors that a caller can handle are *apperr.Error: NotFound, Conflict (Fields has the duplicate fields),
-//     Unavailable (the database is unreachable, full or read-only, or the context ended; errors.Is finds its error).
+//     PreconditionFailed (ErrStale), NotSupported (ErrNoTransactions), and Unavailable (the database is unreachable, full,
+//     read-only or overloaded, or the context ended; errors.Is finds the error of the context).
 package store
 
 import (
@@ -102,6 +103,7 @@ type Index struct {
 
 // Engine is the untyped collection that a database engine implements. Modules use Collection, which adds types.
 type Engine interface {
+	// Insert implements Collection.Insert. id is the id of doc.
 	Insert(ctx context.Context, id ID, doc any) error
 	// First decodes the document with the lowest id that f selects into the value that into points to. Errors: NotFound if f
 	// selects no document.

@@ -65,7 +65,7 @@ type DB struct {
 func (db *DB) System() string { return "mongodb" }
 
 // Open returns a handle for the database at the URI ("mongodb://host/name" or "mongodb+srv://host/name"). If the URI does not
-// name a database, the name is DefaultName. It connects in the background; use Ping to wait for the server. monitor observes
+// name a database, the name is DefaultName. Open connects in the background; use Ping to wait for the server. monitor observes
 // the commands; it may be nil. Unless the URI says otherwise:
 //
 //   - Writes wait for a majority of the replica set and its journals (w=majority, journal=true), so that no failover

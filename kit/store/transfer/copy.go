@@ -1,4 +1,4 @@
-// Package transfer copies databases between any two engines, and backs up the embedded one.
+// Package transfer copies databases between any two engines, and detects databases whose copy is unfinished.
 package transfer
 
 import (
