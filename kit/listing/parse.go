@@ -88,7 +88,7 @@ func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 	limit := p.number("limit", DefaultLimit, 1, MaxLimit)
 	page := p.number("page", 1, 1, 1<<31) // with this maximum, the product below does not overflow
 	if (page-1)*limit > MaxSkip {
-		p.bad("page", apperr.Max, fmt.Sprintf("Skips more than %d rows. Use after=… with the value of next in the previous page instead.", MaxSkip), MaxSkip/limit+1)
+		p.bad("page", apperr.Max, fmt.Sprintf("Must not skip more than %d rows. Use after=… with the value of next in the previous page instead.", MaxSkip), MaxSkip/limit+1)
 	}
 	q.Limit, q.Skip = limit, (page-1)*limit
 	if text := p.get("count"); text != "" {
@@ -210,7 +210,7 @@ func (p *parser) sort() []store.Order {
 		field, desc := strings.CutPrefix(item, "-")
 		switch {
 		case !slices.Contains(p.spec.Sort, field):
-			p.bad("sort", apperr.OneOf, "Must be a list of "+strings.Join(p.spec.Sort, ", ")+", each with - before it for descending order.", p.spec.Sort)
+			p.bad("sort", apperr.OneOf, "Must be a list of "+strings.Join(p.spec.Sort, ", ")+". Write - before a field for descending order.", p.spec.Sort)
 			return nil
 		case slices.ContainsFunc(orders, func(o store.Order) bool { return o.Field == field }):
 			p.bad("sort", apperr.FieldConflict, "Must not have a field twice.", nil)

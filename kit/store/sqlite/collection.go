@@ -157,9 +157,8 @@ func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err e
 	return n, err
 }
 
-// write makes the writer call do, which executes b, and waits for the commit. The statement text reads the searched text that
-// do stores, if this text is long; text is nil if do stores no searched text. write fails without calling do if b or the Spec
-// is invalid.
+// write makes the writer call do, which executes b, and waits for the commit. text is the statement of insertedText or
+// updatedText; nil if do stores no searched text. write fails without calling do if b or the Spec is invalid.
 func (c *collection) write(ctx context.Context, b, text *builder, do func(*transaction) error) error {
 	if err := cmp.Or(c.err, b.err); err != nil {
 		return err

@@ -25,8 +25,8 @@ const (
 	maxMerged   = 16 << 10
 )
 
-// insertedText builds the statement that reads the searched text of the document that b inserts. It is nil if the text is
-// short.
+// insertedText builds the statement that reads the searched text of the document that b inserts. The result is nil if the
+// text is short.
 func (c *collection) insertedText(b *builder) *builder {
 	if b.err != nil || len(c.spec.Search) == 0 || b.size() <= longText {
 		return nil
@@ -34,8 +34,8 @@ func (c *collection) insertedText(b *builder) *builder {
 	return c.build("SELECT 0").textColumn().write(" FROM (SELECT ").bind(b.args[1]).write(" AS doc)")
 }
 
-// updatedText builds the statement that reads the searched text after an update, if it is long. It is nil if the text does
-// not change, or if the document is in the cache and short.
+// updatedText builds the statement that reads the searched text after an update, if the text is long. The result is nil if the
+// text does not change, or if the document is in the cache and short.
 func (c *collection) updatedText(f store.Filter, changes []store.Change) *builder {
 	if !c.changesSearched(changes) {
 		return nil
@@ -62,7 +62,7 @@ func (b *builder) size() (n int) {
 }
 
 // writeText makes the writer call do, which makes a change, and waits for the commit. The statement b reads the searched text
-// that the change stores. It returns no row if the text is short, and b is nil if writeText need not read the text.
+// that the change stores, and returns no row if the text is short. b is nil if writeText need not read the text.
 func (c *collection) writeText(ctx context.Context, b *builder, do func(*transaction) error) error {
 	var text string
 	if b != nil {
