@@ -91,9 +91,9 @@ func (p Principal) MayChange(owner store.ID) error {
 	return nil
 }
 
-// OwnerOf returns the owner of a record that the caller creates. This is chosen if chosen is not nil and the caller acts for
-// all users; otherwise, it is the caller. OwnerOf ignores chosen for other callers and does not fail, so that a client can send
-// back a record that it has received.
+// OwnerOf returns the owner of a record that the caller creates. If chosen is not nil and the caller acts for all users, the
+// owner is *chosen; otherwise, the owner is the caller. OwnerOf does not fail if another caller sends an owner, so that a client
+// can send back a record that it has received.
 func (p Principal) OwnerOf(chosen *store.ID) store.ID {
 	if chosen != nil && p.ActsForAll() {
 		return *chosen
@@ -197,7 +197,7 @@ type Tokens struct {
 	parser *jwt.Parser
 }
 
-// NewTokens returns Tokens that signs with secret. Its tokens expire after ttl.
+// NewTokens returns Tokens that sign user tokens with secret. The user tokens expire after ttl.
 func NewTokens(secret string, ttl time.Duration, now func() time.Time) *Tokens {
 	return &Tokens{
 		secret: []byte(secret), ttl: ttl, now: now,

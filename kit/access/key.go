@@ -34,9 +34,9 @@ func (k *Key) Has(resource, action string) bool {
 }
 
 // KeyVerifier verifies API keys, which begin with KeyPrefix. VerifyKey fails with Unauthorized unless the key is valid and its
-// owner may use the key. The Principal has the Key. Its role is RoleUser unless the owner is an admin and the key has
-// ScopeAdmin. VerifyKey records that the client has used the key, unless client is the zero value. The server uses the module
-// that implements KeyVerifier.
+// owner may use the key. The Principal has the Key. The role of the Principal is RoleUser unless the owner is an admin and
+// the key has ScopeAdmin. VerifyKey records that the client has used the key, unless client is the zero value. The server uses
+// the module that implements KeyVerifier.
 type KeyVerifier interface {
 	VerifyKey(ctx context.Context, client Client, key string) (Principal, error)
 }

@@ -124,7 +124,7 @@ func (e Error) WithCode(code Code) *Error {
 	return &e
 }
 
-// Base returns the code before WithCode. This code determines the status of a response.
+// Base returns the code before WithCode, or Code if WithCode was not called. This code determines the status of a response.
 func (e Error) Base() Code { return cmp.Or(e.base, e.Code) }
 
 // WithCause returns a copy of e with a cause for the log.

@@ -1,5 +1,5 @@
-// Package email sends emails by SMTP or through the SendGrid API. If neither is configured, it only logs that an email was not
-// sent. A Queue sends emails in the background.
+// Package email sends emails by SMTP or through the SendGrid API. If neither is configured, it does not send emails: it prints
+// each email, or only logs that an email was not sent (see Options.Print). A Queue sends emails in the background.
 package email
 
 import (

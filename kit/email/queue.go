@@ -39,7 +39,7 @@ var Backoff = [...]time.Duration{
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour,
 }
 
-// Entry is an accepted email. It is stored until the email is sent.
+// Entry is an accepted email. It is stored until the email is sent, or for a day after the email has failed.
 type Entry struct {
 	Kind    string            // selects the Builder
 	UserID  store.ID          // the user that the email concerns; zero if no user is known
@@ -72,7 +72,7 @@ const (
 	Failed  = "failed"  // the email will not be sent; it is deleted after a day
 )
 
-// Row is a stored Entry. When the email has been sent, the Row is deleted.
+// Row is a stored Entry. The Row is deleted when the email has been sent, or when the Builder returns nil.
 type Row struct {
 	store.Meta `bson:",inline"`
 	Kind       string            `json:"kind"`
@@ -187,8 +187,9 @@ func (q *Queue) Handle(kind string, build Builder) {
 }
 
 // Enqueue stores an entry and then sends the email in the background. If ctx is the context of an Atomic or a Together, Enqueue
-// stores the entry in that transaction. Unavailable: too many emails are waiting, after which an Atomic can continue, or the
-// database is unavailable.
+// stores the entry in that transaction. On a server without transactions, the email is sent after the Together has ended.
+// Unavailable: too many emails are waiting, or the database is unavailable. If too many emails are waiting, an Atomic can
+// continue without the email.
 func (q *Queue) Enqueue(ctx context.Context, e Entry) error {
 	if err := q.checkRoom(); err != nil {
 		return err
@@ -230,8 +231,8 @@ func (q *Queue) release(r Row) {
 // decrypted in another row.
 func (r Row) use() string { return "email " + r.ID.Hex() }
 
-// checkRoom fails with Unavailable if too many emails are waiting. Counting the emails each time would be slow, so checkRoom
-// adds the emails that this instance has enqueued since the last count to that count.
+// checkRoom fails with Unavailable if too many emails are waiting or the database is unavailable. Counting the emails each time
+// would be slow, so checkRoom adds the emails that this instance has enqueued since the last count to that count.
 func (q *Queue) checkRoom() error {
 	q.countMu.Lock()
 	defer q.countMu.Unlock()
@@ -317,7 +318,7 @@ func (q *Queue) Close(ctx context.Context) {
 	released, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWait)
 	defer cancel()
 	_ = q.Wait(released)
-	q.log.Warn("not all emails were sent before shutdown; the others are sent after the next start")
+	q.log.Warn("not all emails were sent before shutdown; the remaining emails are sent after the next start")
 }
 
 // Jobs implements job.Module. The job sends emails that a stopped instance has left, and deletes failed emails after a day.
@@ -356,8 +357,8 @@ func (q *Queue) plan() {
 	q.timer = time.AfterFunc(max(minDelay, next[0].NextAttemptAt.Sub(now)), q.Send)
 }
 
-// dispatchAgain reports whether Send was called since dispatch last looked for due emails. Otherwise, it marks dispatch as
-// ended.
+// dispatchAgain reports whether dispatch must look for due emails again: Send was called since dispatch last looked for them, and
+// Close has not canceled the attempts. If dispatchAgain returns false, it marks dispatch as ended.
 func (q *Queue) dispatchAgain() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -371,7 +372,7 @@ func (q *Queue) dispatchAgain() bool {
 }
 
 // dispatchNext waits for a slot, and starts an attempt for a due email. It returns false if no email is due, if the database
-// fails, or if the Queue is closed.
+// fails, or if Close has canceled the attempts.
 func (q *Queue) dispatchNext() bool {
 	select {
 	case q.slots <- struct{}{}:
@@ -425,7 +426,7 @@ func (q *Queue) run(r Row) {
 			q.outcomes.WithLabelValues(outcomeSent).Inc()
 		}
 		if _, err := q.rows.Delete(ctx, store.Eq("id", r.ID)); err != nil {
-			q.log.Warn("an email was sent, but cannot be removed from the queue; it will be sent again", "kind", r.Kind, "error", err)
+			q.log.Warn("a sent or obsolete email cannot be removed from the queue; another attempt follows", "kind", r.Kind, "error", err)
 		}
 	case q.ctx.Err() != nil: // Close has interrupted the attempt
 		q.save(ctx, r, r.Error, 0)

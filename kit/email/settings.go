@@ -38,7 +38,7 @@ type route struct {
 	user, password string // credentials for SMTP; for SendGrid, password is the key
 }
 
-// Sends reports whether emails are sent. If they are not, they are only logged.
+// Sends reports whether emails are sent. If it returns false, they are only printed or logged.
 func (s Settings) Sends() bool {
 	r, _ := s.route()
 	return r.scheme != schemeLog
@@ -58,7 +58,7 @@ func (s *Settings) Check(report func(name, reason string)) {
 	_, err := mail.ParseAddress(s.From)
 	switch {
 	case s.From == "" && reason == "" && r.scheme != schemeLog:
-		report("MAIL_FROM", "is missing; MAIL_URL requires it, for example MAIL_FROM=Ginseng <no-reply@example.com>")
+		report("MAIL_FROM", "is missing; MAIL_URL and SENDGRID_KEY require a sender, for example MAIL_FROM=Ginseng <no-reply@example.com>")
 	case s.From != "" && err != nil:
 		report("MAIL_FROM", "must be an email address, with or without a name, for example MAIL_FROM=Ginseng <no-reply@example.com>")
 	}

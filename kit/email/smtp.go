@@ -117,8 +117,8 @@ func (s *smtpSender) policy() gomail.TLSPolicy {
 	return gomail.TLSOpportunistic
 }
 
-// smtpError returns an error with the code of the response. The error omits the message of the response, which can quote the
-// email. An error with a code 5yz is permanent (RFC 5321 section 4.2.1).
+// smtpError returns an error with the code of the response, if there is a response. The error omits the message of the response,
+// because that can quote the email. An error with a code 5yz is permanent (RFC 5321 section 4.2.1).
 func smtpError(err error) error {
 	var sending *gomail.SendError
 	var reply *textproto.Error

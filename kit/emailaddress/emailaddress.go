@@ -18,9 +18,9 @@ const maxBytes = 254
 // before the @ keep their case, which only the receiving server can interpret (RFC 5321 section 2.4).
 //
 // If the address has no normal form, ok is false and normal is "". An address has no normal form if it is not valid UTF-8, a
-// part is missing, IDNA does not allow the domain, or the normal form would have more than 254 bytes. An address also has no
-// normal form if normalization or conversion to lower case would turn one of its characters into ASCII, such as the Kelvin sign
-// into k. Otherwise, the address could become another user's address.
+// part is missing, the domain ends with a dot, IDNA does not allow the domain, or the normal form would have more than 254
+// bytes. An address also has no normal form if normalization or conversion to lower case would turn one of its characters into
+// ASCII, such as the Kelvin sign into k. Otherwise, the address could become another user's address.
 //
 // Normalize does not check the rest of the syntax of the address.
 func Normalize(address string) (normal string, ok bool) {
@@ -43,8 +43,8 @@ func becomesASCII(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.ToLower(r) < utf8.RuneSelf || norm.NFC.String(string(r))[0] < utf8.RuneSelf)
 }
 
-// normalizeDomain returns the ASCII form of a domain whose ASCII letters are in lower case. It does not apply IDNA to domains
-// without internationalized labels, which can have labels that IDNA does not allow, such as r3---a.
+// normalizeDomain returns the ASCII form of a domain whose ASCII letters are in lower case. It does not apply IDNA to a domain
+// without internationalized labels, because IDNA would reject some valid labels, such as r3---a.
 func normalizeDomain(domain string) (ascii string, ok bool) {
 	international := strings.Contains(domain, "xn--") || strings.ContainsFunc(domain, func(r rune) bool { return r >= utf8.RuneSelf })
 	if !international {
@@ -54,7 +54,8 @@ func normalizeDomain(domain string) (ascii string, ok bool) {
 	return ascii, err == nil && !strings.HasSuffix(ascii, ".")
 }
 
-// Readable returns an address in normal form with its domain in Unicode.
+// Readable converts the domain of normal, an address in normal form, to Unicode. If that fails, Readable returns normal
+// unchanged.
 func Readable(normal string) string {
 	local, domain := split(normal)
 	readable, err := idna.Registration.ToUnicode(domain)

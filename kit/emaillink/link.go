@@ -77,8 +77,8 @@ func (l Links) WithErrors(err error, link string) error {
 	return apperr.JoinInvalid(err, invalid)
 }
 
-// check fails with ValidationFailed unless the link, with a token in it, is an http(s) URL at or below one of the pages. In the
-// query, the token must be the whole value of a parameter. Otherwise, a page that redirects to an address in its query could
+// check fails with ValidationFailed unless the link, with a token in it, is an http(s) URL that l allows. In the query, the token
+// must be a whole parameter or the whole value of a parameter. Otherwise, a page that redirects to an address in its query could
 // send the token to another site.
 func (l Links) check(link string) error {
 	u, ok := parse(WithToken(link, "x"))
@@ -102,7 +102,7 @@ func (l Links) check(link string) error {
 	})
 }
 
-// allows reports whether the URL is at or below one of the pages.
+// allows reports whether the URL is at or below one of the pages, or leads to this machine if l.localhost is set.
 func (l Links) allows(u *url.URL) bool {
 	return l.localhost && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, strings.ToLower(u.Hostname())) ||
 		slices.ContainsFunc(l.pages, func(p allowedPage) bool { return origin(u) == p.origin && (p.path == "" || isBelow(u, p.path)) })
@@ -116,8 +116,8 @@ func isBelow(u *url.URL, base string) bool {
 	return plain && (p == base || strings.HasPrefix(p, base+"/"))
 }
 
-// isValue reports whether the token is only a whole value of a parameter. query has the token x; other is the same query with
-// the token y.
+// isValue reports whether each token in a query is a whole parameter or the whole value of a parameter. query has the token x;
+// other is the same query with the token y.
 func isValue(query, other string) bool {
 	others := strings.Split(other, "&")
 	for i, pair := range strings.Split(query, "&") {

@@ -38,7 +38,7 @@ func FormatOf(file, name string) (Format, error) {
 			name = string(NDJSON)
 		}
 		if !slices.Contains(Formats, name) {
-			return "", fmt.Errorf("the file name %q does not end with .ndjson or .csv; specify the format with --format", file)
+			return "", fmt.Errorf("the file name %q does not end with .ndjson, .jsonl or .csv; specify the format with --format", file)
 		}
 	}
 	if !slices.Contains(Formats, name) {

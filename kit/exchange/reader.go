@@ -82,7 +82,7 @@ func textFields(t reflect.Type) map[string]bool {
 }
 
 // Next returns the next record, or io.EOF at the end of the file. Any other error means that the file cannot be read. If only
-// the record is invalid, Record.Err has the reason.
+// the record cannot be read, Record.Err has the reason. Next does not check that a line of NDJSON is valid JSON.
 func (r *Reader) Next() (Record, error) {
 	if r.csv != nil {
 		return r.nextCSV()

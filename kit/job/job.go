@@ -33,8 +33,8 @@ type Module interface {
 type Job struct {
 	Name     string        // unique in the service; used in the database, log lines and metrics
 	Interval time.Duration // time from the start of a run to the start of the next run, at least a second
-	// Run does the work. It must return when ctx ends, which happens when the server stops or after the time limit: the interval,
-	// but at most ten minutes. A failed run is repeated when the lease ends, ten seconds after the time limit.
+	// Run does the work. It must return when ctx ends: when the server stops, or at the time limit. The time limit is the
+	// interval, but at most ten minutes. A failed run is repeated when the lease ends, ten seconds after the time limit.
 	Run func(ctx context.Context) error
 }
 

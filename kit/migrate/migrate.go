@@ -1,9 +1,9 @@
 // Package migrate converts stored documents to a new form before a service serves requests.
 //
 // A module declares its migrations, the oldest first. Each migration runs at least once on a database, and the database records
-// that it is done. A migration changes a document only if its version has not changed since the document was read. Therefore,
-// two instances can migrate at the same time, and an interrupted migration can start again. The lease only prevents instances
-// from doing the same work twice.
+// that it is done. A migration changes a document only if the version of the document has not changed since the migration read
+// the document. Therefore, two instances can migrate at the same time, and an interrupted migration can start again. The lease
+// only prevents instances from doing the same work twice.
 //
 // If a step can fail, a migration first applies its steps to all documents without storing the result. If a value cannot be
 // converted, or a required value is missing, the migration stops before it changes any document.
@@ -109,7 +109,7 @@ func Backfill[T any](field, text string) Step {
 
 // Derive returns a step that sets a missing field to a value that derive computes from the document. D is a struct with the
 // fields that derive needs, with their json tags. A field that is missing in the document has the zero value. If derive returns
-// a nil pointer, the step does not set the field.
+// a nil pointer, the step does not set the field. If derive returns an error, the step fails.
 func Derive[D, T any](field string, derive func(D) (T, error)) Step {
 	var names []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[D]()) {
@@ -138,8 +138,8 @@ func Derive[D, T any](field string, derive func(D) (T, error)) Step {
 	}}
 }
 
-// Undecided returns a step for a new required field of type T. The step fails if the field is missing in a document. The error
-// lists the steps that can replace Undecided.
+// Undecided returns a step for a new required field of type T. Like the step of Require, this step fails if the field is missing
+// or contains an empty string or list. The error lists the steps that can replace Undecided.
 func Undecided[T any](field string) Step {
 	step := Require(field)
 	require := step.apply
@@ -221,8 +221,8 @@ func Drop(field string) Step {
 }
 
 // Convert returns a step that changes the type of a scalar field to T. If T is int64, the string "12" becomes the number 12; if
-// T is string, the number 12 becomes the string "12". If T cannot represent an empty string, the step removes the field. It
-// fails for any other value that T cannot represent.
+// T is string, the number 12 becomes the string "12". If the field contains an empty string that T cannot represent, the
+// step removes the field. The step fails for any other value that T cannot represent.
 func Convert[T any](field string) Step {
 	return ConvertFunc(field, reflect.TypeFor[T]().Name(), func(old any) (any, error) {
 		text := fmt.Sprint(old)
@@ -252,8 +252,9 @@ func OneOf(field string, values ...string) Step {
 }
 
 // ConvertFunc returns a step that replaces the value of a scalar field, unless the field is missing. convert receives a bool,
-// an int64, a float64 or a string; times, decimals and IDs are strings. If convert returns nil, the step removes the field. If
-// convert receives its own result, it must return the same value. to describes the new form.
+// an int64, a float64 or a string; times, decimals and IDs are strings. If convert returns nil, the step removes the field. The
+// step fails if convert fails, or if the field contains a list or an object. If convert receives its own result, it must return
+// the same value. to describes the new form.
 func ConvertFunc(field, to string, convert func(old any) (any, error)) Step {
 	return Step{text: "convert " + field + " to " + to, fields: []string{field}, fails: true, apply: func(d *document) error {
 		stored := d.get(field)

@@ -116,7 +116,7 @@ func (r *Runner) CheckKnown(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("another version of the service has changed the stored documents: the database has migrations that this version lacks: %s. "+
-		"Start the version that has them, or restore a backup from before. If you have removed a migration from the code, run the command migrate --forget NAME",
+		"Start the version that has them, or restore a backup from before these migrations. If you have removed a migration from the code, run the command migrate --forget NAME",
 		strings.Join(unknown, ", "))
 }
 

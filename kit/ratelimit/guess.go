@@ -25,7 +25,8 @@ func NewGuesses(l *Limiter) *Guesses {
 	return &Guesses{limiter: l, running: slot.NewKeyed[Key](1, maxWaiting+1)}
 }
 
-// Guess is a guess at an account. A wrong guess adds one to each counter; a right guess resets the first counter of Own.
+// Guess is a guess at an account. A wrong guess adds one to each counter, except the counters from which the client is exempt. A
+// right guess resets the first counter of Own.
 type Guess struct {
 	Own    []Key // the counters for guesses of this client
 	Shared []Key // the counters that guesses of other clients also use up, the counter of the account first; can be empty
@@ -36,7 +37,8 @@ type Guess struct {
 }
 
 // Try makes a guess. TooManyRequests: a counter is used up. Unavailable: too many guesses at the account are waiting, or the
-// context has ended. Try returns the states of Own and Shared, if they are known, even with an error.
+// context has ended. Try returns the errors of Exempt and Check unchanged, and does not count such a guess. Try returns the
+// states of Own and Shared, if they are known, even with an error.
 func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared States, err error) {
 	split := func(states States) (own, shared States) {
 		n := min(len(states), len(guess.Own))

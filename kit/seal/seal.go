@@ -12,8 +12,8 @@ var encoding = base64.RawURLEncoding
 // Keys encrypt and decrypt with AES-256-GCM. The first key encrypts. All keys decrypt, so that keys can be replaced.
 type Keys []cipher.AEAD
 
-// New returns Keys with at least one key. Each key must have 32 bytes, like the keys that access.DeriveKey returns. New panics
-// if AES does not support the length of a key.
+// New returns Keys for at least one key; without a key, Seal panics. Each key must have 32 bytes, like the keys that
+// access.DeriveKey returns. New panics if AES does not support the length of a key.
 func New(keys ...[]byte) (k Keys) {
 	for _, key := range keys {
 		block, err := aes.NewCipher(key)
@@ -34,8 +34,8 @@ func (k Keys) Seal(use string, data []byte) string {
 	return encoding.EncodeToString(k[0].Seal(nil, nil, data, []byte(use)))
 }
 
-// Open decrypts sealed, a result of Seal. ok is false if sealed was encrypted with another key or for another use. current
-// reports whether sealed was encrypted with the first key.
+// Open decrypts sealed, a result of Seal. ok is false if sealed was changed, or was encrypted with another key or for another
+// use. current reports whether sealed was encrypted with the first key.
 func (k Keys) Open(use, sealed string) (data []byte, current, ok bool) {
 	raw, err := encoding.DecodeString(sealed)
 	for i, key := range k {

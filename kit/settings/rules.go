@@ -122,8 +122,8 @@ func (l *loader) secretReason(name string, value reflect.Value) string {
 	return ""
 }
 
-// checkDistinct reports, in production, secrets that share a value with another secret. Otherwise, a caller that knows one
-// secret, such as the master key, could also use the other secret, for example to sign user tokens.
+// checkDistinct reports, in production, secrets that share a value with another secret. With a shared value, a caller that knows
+// one secret, such as the master key, could also use the other secret, for example to sign user tokens.
 func (l *loader) checkDistinct() {
 	if l.mode != Production {
 		return

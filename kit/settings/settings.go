@@ -1,23 +1,23 @@
 // Package settings reads the settings of a service from the environment and from the file .env. Environment variables take
 // precedence. All mistakes are reported together, each with the name of the setting, the reason and an example.
 //
-// A setting is a field of a struct with the tag mapstructure. A nested struct without the tag can have more settings, so that
-// each package can declare its own settings:
+// A setting is a struct field with the mapstructure tag. A nested struct without this tag can have more settings, so that each
+// package can declare its own settings:
 //
 //	type Settings struct {
 //		Secret string        `mapstructure:"API_SECRET" validate:"secret" example:"change-me-to-a-long-random-secret"`
 //		TTL    time.Duration `mapstructure:"API_TTL" default:"1h" validate:"min=1m,max=720h"`
 //	}
 //
-// A field is a string, bool, int, int64, time.Duration or []string (comma-separated). The tag validate can have the rules of
+// A field is a string, bool, int, int64, time.Duration or []string (comma-separated). The validate tag can have the rules of
 // go-playground/validator and the following rules of this package:
 //
 //   - secret: required. In production, the secret must have at least 32 characters, and must be neither the value of the
-//     tag example nor a value of another setting whose only rule is secret. In development, Load can generate the secret.
+//     example tag nor a value of another setting whose only rule is secret. In development, Load can generate the secret.
 //   - production: required in production
 //   - origin: a scheme and a host, for example https://app.example.com, or https://*.example.com for all subdomains of
 //     example.com
-//   - web_page: an http(s) URL without user, query and fragment, for example https://app.example.com/reset
+//   - web_page: an http(s) URL without user, query, fragment and escapes, for example https://app.example.com/reset
 //   - host_port: HOST:PORT or :PORT
 //
 // A struct with other rules implements Checker.
@@ -106,7 +106,8 @@ const (
 
 // Load reads all settings of the service into the struct that target points to. In development, Load writes dir/.env with new
 // secrets if that file does not exist and no secret is set. Load exports variables in .env that begin with OTEL_ to the
-// environment, from which OpenTelemetry reads them. The error is an *Invalid or an I/O error.
+// environment, unless they are set there: OpenTelemetry reads them from the environment. The error is an *Invalid or an I/O
+// error.
 func Load(dir string, target any) (Source, error) {
 	l, err := open(dir, target)
 	if err != nil {
@@ -141,8 +142,8 @@ func Load(dir string, target any) (Source, error) {
 	return source, l.err()
 }
 
-// LoadPart is like Load, for a struct with only some settings of the service. It ignores all other names in .env, and does not
-// write a file.
+// LoadPart is like Load, for a struct with only some settings of the service. It ignores all other names in .env. It neither
+// writes a file nor exports variables.
 func LoadPart(dir string, target any) error {
 	l, err := open(dir, target)
 	if err != nil {
@@ -152,7 +153,8 @@ func LoadPart(dir string, target any) error {
 	return l.err()
 }
 
-// Validate checks the values in the struct that target points to, without reading settings. The error is an *Invalid.
+// Validate checks the values in the struct that target points to, without reading settings. It
+// does not apply the rules for production. The error is an *Invalid.
 func Validate(target any) error {
 	l := newLoader(target)
 	l.validate()

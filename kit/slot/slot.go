@@ -1,4 +1,5 @@
-// Package slot limits concurrency with semaphores. If a semaphore is full, callers wait for a limited time.
+// Package slot limits concurrency with semaphores. If a semaphore is full, callers wait until their
+// context ends, or for a shorter time.
 package slot
 
 import (

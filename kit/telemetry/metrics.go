@@ -27,7 +27,7 @@ type metrics struct {
 }
 
 // The buckets of the histograms, in seconds unless noted. A request that reads a record takes less than a millisecond; a
-// request that hashes a password takes tens of milliseconds. The timeout is 30 s.
+// request that hashes a password takes tens of milliseconds. The timeout of a request is 30 s.
 var (
 	requestBuckets   = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 	operationBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}

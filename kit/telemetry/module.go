@@ -28,7 +28,7 @@ func (c Counter) Collectors() []prometheus.Collector { return []prometheus.Colle
 // Gauge is a value that is read each time the metrics are collected.
 type Gauge struct{ gauge prometheus.Collector }
 
-// NewGauge returns a Gauge whose value read returns.
+// NewGauge returns a Gauge whose value is the result of read.
 func NewGauge(name, help string, read func() float64) Gauge {
 	return Gauge{prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read)}
 }

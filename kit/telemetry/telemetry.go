@@ -37,7 +37,8 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Observer records metrics and traces. All methods accept a nil Observer, which records nothing.
+// Observer records metrics and traces. All methods except Metrics accept a nil Observer, which records
+// nothing.
 type Observer struct {
 	metrics *metrics // nil if disabled
 	traces  *traces  // nil if disabled
@@ -157,9 +158,9 @@ type Request struct {
 // unmatched is the value of the label route for requests without a route.
 const unmatched = "unmatched"
 
-// Begin starts the observation of a request. route is the pattern of the request's route, or "" if no route matches. The
-// returned context contains a span that continues the trace in the header traceparent of the request. Call Request.End after
-// the response.
+// Begin starts the observation of a request. route is the pattern of the request's route, or "" if no route matches. If
+// traces are enabled, the returned context contains a span that continues the trace in the header traceparent of the request.
+// Call Request.End after the response.
 func (o *Observer) Begin(r *http.Request, method, route string) (context.Context, Request) {
 	ctx := r.Context()
 	if o == nil {

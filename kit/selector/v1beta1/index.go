@@ -84,7 +84,7 @@ func (x *Index[ID]) Delete(namespace string, id ID) {
 
 // Select appends to dst the IDs of the policies that apply to the proxy, ordered by CreatedAt, then by Name. It
 // returns the extended slice. Only policies in the proxy's namespace apply; none apply to a proxy without a
-// namespace. Select does not allocate memory if dst has enough capacity.
+// namespace. Select reuses its buffers, so it rarely allocates memory if dst has enough capacity.
 func (x *Index[ID]) Select(proxy Proxy, dst []ID) []ID {
 	t := x.namespace(proxy.Namespace)
 	if t == nil || proxy.Namespace == "" {

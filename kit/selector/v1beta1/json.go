@@ -77,7 +77,7 @@ func parseObject(data []byte) (o object, err error) {
 	return o, err
 }
 
-// UnmarshalJSONFrom implements jsonv2.UnmarshalerFrom. Any value but an object is an error.
+// UnmarshalJSONFrom implements jsonv2.UnmarshalerFrom. Any value other than an object is an error.
 func (o *object) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	token, err := d.ReadToken()
 	if err == nil && token.Kind() != jsontext.KindBeginObject {

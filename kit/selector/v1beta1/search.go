@@ -15,8 +15,8 @@ type search[ID comparable] struct {
 	ends    []uint32    // buffer of inOrder: the end of each range in ordered
 }
 
-// hit is a policy that the search has found. The copy of the rank makes sorting fast: it rarely reads the policy
-// itself.
+// hit is a policy that the search has found. It has a copy of the rank, so that inOrder can distribute hits without
+// reading the policies.
 type hit[ID comparable] struct {
 	*policy[ID]
 	rank uint32

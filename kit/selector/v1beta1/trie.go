@@ -126,8 +126,8 @@ func (t *trie[ID]) rank(p *policy[ID]) uint32 {
 	return uint32(len(t.ranked))
 }
 
-// stale reports whether the trie should be rebuilt, because more writes have occurred since its creation than 64 plus
-// the number of its policies.
+// stale reports whether the trie should be rebuilt, because more than 64 plus n writes have occurred since the first
+// size writes. n is the smaller of size and the number of live policies.
 func (t *trie[ID]) stale() bool {
 	writes := int(t.clock.Load()) - t.size
 	return writes > 64+min(t.size, len(t.live))

@@ -12,14 +12,14 @@ import (
 const (
 	MaxLabels = 4096
 	MaxPrefix = 253 // length of the part of a key before the slash
-	MaxName   = 63  // length of the part of a key after the slash, and of a value
+	MaxName   = 63  // length of a key without its prefix, and of a value
 )
 
 // Codes of violations.
 const (
 	CodeRequired  = "required"   // the selector has no labels
 	CodeMax       = "max"        // the selector has more than MaxLabels labels
-	CodeFormat    = "format"     // invalid character or syntax
+	CodeFormat    = "format"     // invalid syntax or type, unknown field, or repeated field or key
 	CodeMaxLength = "max_length" // longer than MaxPrefix or MaxName
 	CodeWildcard  = "wildcard"   // a '*', which is not supported
 )
