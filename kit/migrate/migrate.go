@@ -180,7 +180,7 @@ func parse[T any](text string) (value T, err error) {
 	if err == nil && (json.Unmarshal(quoted, &value) == nil || json.Unmarshal([]byte(text), &value) == nil) {
 		return value, nil
 	}
-	return value, fmt.Errorf("it is not a valid %s", reflect.TypeFor[T]().Name())
+	return value, fmt.Errorf("not a valid %s", reflect.TypeFor[T]().Name())
 }
 
 // Require returns a step that fails if a field is missing or contains an empty string or list.
@@ -247,7 +247,7 @@ func OneOf(field string, values ...string) Step {
 		case text == "":
 			return nil, nil
 		}
-		return nil, errors.New("it is not one of the values")
+		return nil, errors.New("the value is not in the list")
 	})
 }
 

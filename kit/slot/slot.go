@@ -1,5 +1,5 @@
-// Package slot limits concurrency with semaphores. If a semaphore is full, callers wait until their
-// context ends, or for a shorter time.
+// Package slot limits concurrency with semaphores. If a semaphore is full, callers wait, at most until their context
+// ends.
 package slot
 
 import (
