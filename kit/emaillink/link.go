@@ -153,8 +153,9 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + host
 }
 
-// WithToken returns the link with the token in place of each placeholder. If the link has no placeholder, the token becomes the
-// last segment of the path.
+// WithToken returns the link with the token in place of each placeholder. If the link has placeholders of different forms, such
+// as {token} and %7Btoken%7D, WithToken replaces only the placeholders of one form. If the link has no placeholder, the token
+// becomes the last segment of the path.
 func WithToken(link, token string) string {
 	for _, p := range placeholders {
 		if strings.Contains(link, p) {

@@ -35,7 +35,7 @@ type Tokens struct {
 // secretBytes is the size of a secret: 256 bits of entropy (OWASP Forgot Password Cheat Sheet).
 const secretBytes = 32
 
-// NewTokens opens the collection that spec describes, with additional indexes for tokens.
+// NewTokens opens the collection that spec describes, with additional indexes for tokens. Call NewTokens before DB.Prepare.
 func NewTokens(db store.DB, now func() time.Time, spec store.Spec) *Tokens {
 	spec.Indexes = append(spec.Indexes, store.Index{Fields: []string{"tokenHash"}, Unique: true},
 		store.Index{Fields: []string{"userId"}}, store.Index{Fields: []string{"expiresAt"}})

@@ -1,4 +1,4 @@
-// Package job runs periodic work. Each job runs on only one instance of the service at a time.
+// Package job runs periodic work. Normally, only one instance of the service runs a job at a time.
 //
 // A module declares its jobs with Module. The server runs the jobs after the migrations. The time of the next run of each job
 // is stored in the database, so that all instances share the schedule and a restart does not change it. A new job runs

@@ -77,7 +77,7 @@ type Limiter struct {
 	rejected *prometheus.CounterVec // number of rejected requests, by the name of the rule
 }
 
-// New returns a Limiter that stores its counters in db.
+// New returns a Limiter that stores its counters in db. Call New before DB.Prepare, because it opens a collection.
 func New(db store.DB, now func() time.Time) *Limiter {
 	return &Limiter{
 		counters: store.Open[counter](db, store.Spec{Name: "limits", Indexes: []store.Index{{Fields: []string{"expiresAt"}}}}),

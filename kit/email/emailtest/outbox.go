@@ -1,4 +1,4 @@
-// Package emailtest provides a Sender that records emails and an SMTP server for tests.
+// Package emailtest provides a Sender that records emails, an SMTP server and a full email queue, for tests.
 package emailtest
 
 import (
