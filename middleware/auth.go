@@ -68,7 +68,8 @@ func (a Authenticator) Middleware() kit.Auth {
 	}
 }
 
-// checkRestriction returns the error of the caller's restriction; nil if there is none, or if it allows the request.
+// checkRestriction returns the error of the caller's restriction. It returns nil if there is no restriction, if the restriction
+// allows the request, or if the route accepts restricted users.
 func (a Authenticator) checkRestriction(g *gin.Context, caller access.Principal) error {
 	r := caller.Restriction
 	if r == nil || a.restricted || r.Reads && g.Request.Method == http.MethodGet {
@@ -196,7 +197,8 @@ func (a Authenticator) signIn(g *gin.Context) (access.Principal, error) {
 }
 
 // optional verifies the credential, if the request has one. If inBody is true, access_token in the body is a credential too.
-// Unauthorized: the credential is invalid, or the Authorization header has no bearer token.
+// Unauthorized: the credential is invalid, or the request has an Authorization header but no credential. It also returns the
+// other errors of caller.
 func (a Authenticator) optional(g *gin.Context, inBody bool) (access.Principal, error) {
 	p, given, err := a.caller(g, inBody)
 	if err == nil && !given && g.GetHeader("Authorization") != "" {
@@ -310,7 +312,8 @@ func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, 
 }
 
 // Verify repeats the verification of the user token or API key of a request that the middleware has accepted. Verify uses ctx,
-// which can be the context of a transaction. It returns the same errors as the middleware User.
+// which can be the context of a transaction. Unauthorized: the credential is no longer valid. It also returns the error of a
+// restriction that does not allow the request.
 func (a Authenticator) Verify(ctx context.Context, g *gin.Context) (access.Principal, error) {
 	token, _, err := a.credential(g, true)
 	if err != nil {
@@ -344,7 +347,8 @@ func (a Authenticator) verifyUser(ctx context.Context, client access.Client, tok
 }
 
 // credential returns the credential in the body, the query string or the header. given reports whether there is one.
-// ValidationFailed: there are several with different values (RFC 6750 section 2).
+// ValidationFailed: there are several with different values (RFC 6750 section 2), or access_token in the body is not exactly one
+// string.
 func (a Authenticator) credential(g *gin.Context, inBody bool) (token string, given bool, err error) {
 	type sent struct{ in, token string }
 	var all []sent

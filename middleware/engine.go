@@ -109,7 +109,7 @@ func validID(id string) string {
 }
 
 // Recovery responds 500 after a panic. If part of the response has been sent, it closes the connection instead, so that the
-// client does not mistake that part for the whole response.
+// client does not mistake that part for the whole response. It does not recover from a panic with http.ErrAbortHandler.
 func Recovery() gin.HandlerFunc {
 	return func(g *gin.Context) {
 		defer func() {
@@ -174,7 +174,8 @@ func originalMethod(r *http.Request) string {
 	return r.Method
 }
 
-// CORS allows browser requests from the origins; "*" allows any, and https://*.example.com any host below example.com.
+// CORS allows browser requests from the origins; "*" allows any, and https://*.example.com any host below example.com. The list
+// must not be empty: that would allow any origin too.
 func CORS(origins []string) gin.HandlerFunc {
 	rules := cors.New(cors.Options{
 		AllowedOrigins: origins,
@@ -192,7 +193,7 @@ func CORS(origins []string) gin.HandlerFunc {
 }
 
 // Origin rejects requests from web pages whose origin CORS does not allow: with DNS rebinding, a page can call a service on the
-// user's machine or network as if it had the same origin.
+// user's machine or network as if it had the same origin. If the list is empty, no origin is allowed.
 func Origin(origins []string) gin.HandlerFunc {
 	rules := cors.New(cors.Options{AllowedOrigins: origins}) // without origins, rules allows all
 	return func(g *gin.Context) {
@@ -214,7 +215,7 @@ func SecurityHeaders() gin.HandlerFunc {
 	return func(g *gin.Context) { maps.Copy(g.Writer.Header(), headers) }
 }
 
-// SmallBody is the size in bytes of the bodies that every route accepts.
+// SmallBody is the size in bytes of the bodies that every route accepts, unless the limit of BodyLimit is smaller.
 const SmallBody = 16 << 10
 
 // Limits of the memory for large bodies that are being received, in bytes. Bodies of anonymous callers have a separate limit, so
@@ -225,10 +226,11 @@ const (
 	userBodies      = 24 << 20
 )
 
-// BodyLimit limits request bodies to SmallBody bytes, or to largest on routes with kit.Auth.AllowLargeBody. It also limits the
-// total memory of bodies larger than SmallBody, and the time from the header to the end of the body. A body waits for memory for
-// at most a third of the timeout. A read beyond the size fails with *http.MaxBytesError, a read after the timeout with
-// os.ErrDeadlineExceeded, and a read for which there is no memory with Unavailable.
+// BodyLimit limits request bodies to SmallBody bytes, or to largest on routes with kit.Auth.AllowLargeBody. If largest is smaller
+// than SmallBody, it is the limit of every route. BodyLimit also limits the total memory of bodies larger than SmallBody, and the
+// time from the header to the end of the body. A body waits for memory for at most a third of the timeout. A read beyond the size
+// fails with *http.MaxBytesError, a read after the timeout with os.ErrDeadlineExceeded, and a read for which there is no memory
+// with Unavailable.
 func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 	anonymous := semaphore.NewWeighted(max(anonymousBodies, 2*largest))
 	users := semaphore.NewWeighted(max(userBodies, 4*largest))

@@ -227,7 +227,8 @@ func (i *Idempotency) runAndStore(g *gin.Context, claim store.ID) {
 	_, _ = g.Writer.Write(recorder.body.Bytes()) // fails if the client has disconnected
 }
 
-// nothingWritten reports whether the request failed because of overload, or because the database lacks a feature that it needs.
+// nothingWritten reports whether the request failed because of overload, or because the database lacks a feature that the request
+// needs.
 func nothingWritten(g *gin.Context) bool {
 	var e *apperr.Error
 	return errors.As(rest.Failure(g), &e) && (e.Overload || e.Code == apperr.NotSupported)

@@ -12,7 +12,7 @@ import (
 // resourceKey marks, in a gin.Context, a route of a resource. Its value is the name of the resource.
 const resourceKey = "ginseng.resource"
 
-// Resource returns the middleware for the routes of a resource, which must run before the middleware of Authenticator. The routes
+// Resource returns the middleware for the routes of a resource. It must run before the middleware of Authenticator. The routes
 // then accept API keys with the scope of the resource: ScopeRead for GET, otherwise ScopeWrite.
 func Resource(name string) gin.HandlerFunc {
 	return func(g *gin.Context) { g.Set(resourceKey, name) }

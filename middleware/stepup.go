@@ -30,7 +30,7 @@ func (a Authenticator) stepUpSelf(g *gin.Context) (access.Principal, error) {
 	if err != nil {
 		return p, err
 	}
-	id, _ := store.ParseID(g.Param("id")) // the zero ID if the parameter is malformed or me
+	id, _ := store.ParseID(g.Param("id")) // the zero ID if the parameter is malformed or "me"
 	if withPassword := p.SessionID.IsZero(); withPassword || g.Param("id") == "me" || p.Is(id) {
 		err = a.checkSignIn(g, p)
 	}
@@ -58,7 +58,7 @@ func (a Authenticator) tokenOrBasic(g *gin.Context) (access.Principal, error) {
 
 // checkSignIn checks that the user has signed in recently or with this request. If the user has a second factor, the sign-in or
 // this request must include it. ReauthenticationRequired: the sign-in is too old. SecondFactorRequired, ValidationFailed,
-// TooManyRequests: see access.SecondFactorVerifier.
+// TooManyRequests: see access.SecondFactorVerifier. It also returns the errors of checkRestriction.
 func (a Authenticator) checkSignIn(g *gin.Context, p access.Principal) error {
 	if err := a.checkRecent(g, p); err != nil || p.MultiFactor || a.SecondFactors == nil {
 		return err
@@ -75,8 +75,9 @@ func (a Authenticator) checkSignIn(g *gin.Context, p access.Principal) error {
 	return err
 }
 
-// checkRecent fails with ReauthenticationRequired if the caller has signed in too long ago, or not at all. A sign-in time in the
-// future, which is possible if a clock was set back, has an unknown age. checkRecent also returns the errors of checkRestriction.
+// checkRecent fails with ReauthenticationRequired if the caller has signed in more than maxSignInAge ago, or not at all. It also
+// fails if the sign-in time is more than maxSignInAge in the future: a clock was set back, so the age is unknown. checkRecent
+// also returns the errors of checkRestriction.
 func (a Authenticator) checkRecent(g *gin.Context, p access.Principal) error {
 	if err := a.checkRestriction(g, p); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 type Key struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID    `json:"userId"`
-	Epoch      int64       `json:"epoch"` // the user's epoch at creation; see user.User.KeysFrom
+	Epoch      int64       `json:"epoch"` // the user's epoch at creation; see user.User.FirstKeyEpoch
 	Name       string      `json:"name"`
 	Scopes     []string    `json:"scopes"`
 	Hash       string      `json:"hash"` // see digest
@@ -26,7 +26,7 @@ type Key struct {
 
 const (
 	maxKeys    = 50 // maximum number of keys per user
-	maxYears   = 1  // maximum lifetime of a key
+	maxYears   = 1  // maximum lifetime of a key in years
 	defaultTTL = 90 * 24 * time.Hour
 )
 

@@ -40,7 +40,8 @@ var invalidRefreshes = ratelimit.Rule{Name: "refresh", Max: 100, Window: 15 * ti
 
 // SignIn opens a session for the user with the email address and the password. Unauthorized: the address or the password is
 // wrong. Suspended: both are right, but the user is suspended. TooManyRequests: too many passwords were wrong. Unavailable: too
-// many sign-ins are in progress. The states of the rate limits are returned even on error.
+// many sign-ins are in progress. SignIn also returns the errors of Open. The states of the rate limits are returned even on
+// error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, email, password string) (user.SignedIn, ratelimit.States, error) {
 	u, limits, err := s.users.Authenticate(ctx, client, email, password)
 	if err != nil {
@@ -149,8 +150,8 @@ func (s *Service) refresh(ctx context.Context, encoded string) (user.SignedIn, e
 }
 
 // rotate replaces the session's refresh token with the next one, which it returns. If token has been replaced within the grace
-// period, rotate returns the current token. Unauthorized: token was replaced earlier than that, so rotate has ended the session.
-// NotFound: a concurrent request has just replaced the token or ended the session.
+// period, rotate returns the current token. Unauthorized: token is not the current token, and was not replaced within the grace
+// period; rotate has ended the session. NotFound: a concurrent request has just replaced the token or ended the session.
 func (s *Service) rotate(ctx context.Context, session Session, token refreshToken) (refreshToken, error) {
 	now, old := store.At(s.now()), digest(token.secret[:])
 	if old != session.Current {

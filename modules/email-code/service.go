@@ -60,7 +60,7 @@ func (s *Service) Request(ctx context.Context, client access.Client, address str
 			return Accepted{}, limits, err
 		}
 	}
-	normal, _ := emailaddress.Normalize(address) // validated by the rule normalizable
+	normal, _ := emailaddress.Normalize(address) // validated by the rule "normalizable"
 	challenge, now := rand.Text(), s.now()
 	c := Code{Meta: store.NewMeta(s.id(challenge), store.At(now)), Email: normal, ExpiresAt: store.At(now.Add(ttl))}
 	err = s.db.Together(ctx, func(ctx context.Context) error {

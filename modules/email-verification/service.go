@@ -74,7 +74,8 @@ func (s *Service) Request(ctx context.Context, client access.Client, caller acce
 }
 
 // RequestChange sends an email to another address, which becomes the address of the caller when it is confirmed. Conflict: the
-// address is in use or reserved. ValidationFailed, TooManyRequests, Unavailable: see Request.
+// address is in use or reserved, or is the caller's own. TooManyRequests: see Request, or the caller has requested too many
+// changes. ValidationFailed, Unavailable: see Request.
 func (s *Service) RequestChange(ctx context.Context, client access.Client, caller access.Principal, in ChangeInput) (limits ratelimit.States, err error) {
 	link, err := s.links.Choose(in.Link)
 	if err != nil {
@@ -89,7 +90,7 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 	if err != nil {
 		return limits, err
 	}
-	address, _ := emailaddress.Normalize(in.Email) // validated by the rule normalizable
+	address, _ := emailaddress.Normalize(in.Email) // validated by the rule "normalizable"
 	if address == u.Email {
 		return limits, ownAddress()
 	}
@@ -168,8 +169,8 @@ func entry(t emaillink.Token) email.Entry {
 	}}
 }
 
-// build implements email.Builder for an entry. It issues the token. It returns no email if the token would be invalid because
-// the user was deleted or began a new epoch.
+// build implements email.Builder for an entry. It issues the token. It returns no email if the token would be invalid because the
+// user was deleted or began a new epoch. After a sign-up, it also returns none if the address has received too many emails.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	epoch, err := strconv.ParseInt(e.Args["epoch"], 10, 64)
 	if err != nil {
@@ -238,7 +239,8 @@ func (s *Service) Confirm(ctx context.Context, secret string) (user.User, error)
 	return u, apperr.Replace(err, apperr.NotFound, noToken())
 }
 
-// find returns the valid token with the secret, and its user. NotFound: the token is unknown, used or expired.
+// find returns the valid token with the secret, and its user. NotFound: the token is unknown, used or expired, or a change of its
+// user has invalidated it.
 func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, user.User, error) {
 	t, err := s.Find(ctx, secret)
 	if err != nil {
@@ -288,10 +290,10 @@ func (s *Service) change(ctx context.Context, before user.User, t emaillink.Toke
 	return u, err
 }
 
-// undo gives a user the former address again, and deletes the user's tokens except those that undo earlier changes: an
-// attacker who changed the address twice has the token that undoes the second change. Epochs order the changes, even if the clock goes
-// back. The used token is deleted last, so that undo can be repeated after an error. NotFound: a concurrent request has used
-// the token, or an admin has changed the address.
+// undo gives a user the former address again, and deletes the user's tokens except those that undo earlier changes: an attacker
+// who changed the address twice has the token that undoes the second change. Epochs order the changes, even if the clock goes
+// back. The used token is deleted last, so that undo can be repeated after an error. NotFound: a concurrent request has used the
+// token, or an admin has changed the address.
 func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error) {
 	u, err := s.users.RestoreEmail(ctx, t.UserID, t.Email, t.Epoch)
 	if err == nil {
@@ -322,7 +324,7 @@ func (s *Service) UndoUntil(ctx context.Context, u user.User) (until store.Time,
 	return until, err
 }
 
-// Reserved implements user.Addresses. A former address that was verified is reserved as long as the change can be undone.
+// Reserved implements user.Addresses. A former address that was verified is reserved while the change can be undone.
 func (s *Service) Reserved(ctx context.Context, id store.ID, email string) (bool, error) {
 	links, err := s.List(ctx, store.And(store.Eq("email", email), store.Eq("purpose", undo), store.Eq("verified", true), store.Ne("userId", id)))
 	for _, link := range links {

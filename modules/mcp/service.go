@@ -66,7 +66,8 @@ func (s *service) server() *sdk.Server {
 	return server
 }
 
-// addTool adds a tool with the arguments T. run returns the result, which is encoded as JSON. The error of run is a problem.
+// addTool adds a tool with the arguments T. run returns the result, which is encoded as JSON. An error of run must be a problem:
+// its text is the result of the tool.
 func addTool[T any](server *sdk.Server, tool sdk.Tool, run func(*call, T) (any, error)) {
 	tool.InputSchema = schemaOf[T]()
 	server.AddTool(&tool, func(ctx context.Context, request *sdk.CallToolRequest) (result *sdk.CallToolResult, err error) {

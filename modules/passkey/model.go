@@ -22,7 +22,8 @@ type Passkey struct {
 	CredentialID string   `json:"credentialId"` // base64url; unique
 	PublicKey    string   `json:"publicKey"`    // COSE, base64url
 	// Epoch is the user's epoch at registration. The passkey is invalid if Epoch is less than user.User.LinksFrom: a completed
-	// password reset, and an undo of a change of the address, invalidate passkeys that an attacker may have added.
+	// password reset, a claim of the address (user.Service.Claim) and an undo of a change of the address invalidate passkeys that
+	// an attacker may have added.
 	Epoch          int64       `json:"epoch"`
 	SignCount      int64       `json:"signCount"`
 	BackupEligible bool        `json:"backupEligible"`
@@ -111,7 +112,7 @@ func (a *Assertion) ParseInput(name string, value json.RawMessage) (fields []app
 	return fields
 }
 
-// parse reads the JSON form of a PublicKeyCredential. The codes of its errors are type and format.
+// parse reads the JSON form of a PublicKeyCredential. The codes of its errors are apperr.Type and apperr.Format.
 func parse[T any](name string, value json.RawMessage, read func([]byte) (T, error)) (T, []apperr.Field) {
 	var none T
 	if len(value) == 0 || value[0] != '{' {

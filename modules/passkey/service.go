@@ -118,7 +118,7 @@ func (s *Service) List(ctx context.Context, userID store.ID) (List, error) {
 	return List{Rows: rows, Count: len(rows)}, err
 }
 
-// Get returns a passkey of the caller, or NotFound.
+// Get returns a passkey of the caller, or NotFound. Unauthorized: the caller's sessions have ended.
 func (s *Service) Get(ctx context.Context, caller access.Principal, id store.ID) (Passkey, error) {
 	u, err := s.current(ctx, caller)
 	if err != nil {

@@ -72,8 +72,8 @@ type relyingParty struct {
 	localhost          bool // accepts every port of localhost
 }
 
-// relyingParty returns the configuration from the settings. In development without settings, it returns a configuration for
-// localhost.
+// relyingParty returns the configuration from the settings. Without settings, it returns a configuration for localhost in
+// development, and the zero value, with which passkeys are off, in production.
 func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 	id, origins, local := s.RPID, s.Origins, false
 	if id == "" && d.Development {

@@ -50,7 +50,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 			return limits, err
 		}
 	}
-	address, _ := emailaddress.Normalize(in.Email) // validated by the rule normalizable
+	address, _ := emailaddress.Normalize(in.Email) // validated by the rule "normalizable"
 	taken, err := s.limiter.Take(ctx, resetsOfAccount.Of(address))
 	limits = limits.With(taken)
 	if err != nil {

@@ -38,8 +38,8 @@ func (s *Selector) ParseInput(name string, value json.RawMessage) []apperr.Field
 	return nil
 }
 
-// ParseInput reads {"labels": {…}}: at most 4096 labels with string values. Missing labels and null mean none. Other
-// fields are ignored. The codes are type and max.
+// ParseInput reads {"labels": {…}}: at most 4096 labels with string values. Missing labels and null mean none. Other fields are
+// ignored. The codes of its errors are apperr.Type and apperr.Max.
 func (s *Source) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	var source struct {
 		Labels map[string]jsontext.Value `json:"labels"`
@@ -72,7 +72,7 @@ func (s *Source) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	return fields
 }
 
-// inLabels reports whether labels is not an object, or has a duplicate key.
+// inLabels reports whether err means that labels is not an object, or has a duplicate key.
 func inLabels(err error) bool {
 	var kind *jsonv2.SemanticError
 	var syntax *jsontext.SyntacticError

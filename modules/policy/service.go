@@ -11,7 +11,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Service implements the rules of policies.
+// Service creates, reads, updates, deletes and evaluates policies.
 type Service struct {
 	policies *store.Collection[Policy]
 	cache    *cache
@@ -63,7 +63,8 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 		})
 	}
 	in.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "namespace" })
-	if selector := in.Fields.Selector; selector != nil && selector.MatchLabels == nil { // without labels, there is no selector
+	// A selector without labels, which only callers in Go can pass, means the same as none: the policy applies to every workload.
+	if selector := in.Fields.Selector; selector != nil && selector.MatchLabels == nil {
 		in.Fields.Selector = nil
 	}
 	changes := in.Changes()

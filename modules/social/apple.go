@@ -33,7 +33,7 @@ func (c *AppleSettings) Check(report func(name, reason string)) {
 }
 
 // newApple returns the configuration of Apple (see "Sign in with Apple REST API" in Apple's documentation). Apple requires the
-// response mode form_post for the scopes name and email. Only that response contains the name; tokens do not. Apple has no
+// response mode form_post for the scopes "name" and "email". Only that response contains the name; tokens do not. Apple has no
 // userinfo endpoint.
 func newApple(c AppleSettings, now func() time.Time) openID {
 	key, _ := parseAppleKey(c.PrivateKey) // checked by Check

@@ -28,7 +28,8 @@ type provider struct {
 	// authorization returns the authorization URL, and whether the provider supports PKCE. Unavailable: the provider failed.
 	authorization func(ctx context.Context) (address string, pkce bool, err error)
 	// profile returns the account of a proof. Unauthorized: the provider rejects the proof, or issued it to another client.
-	// ValidationFailed: the provider does not support this kind of proof. Unavailable: the provider failed.
+	// ValidationFailed: the provider does not support this kind of proof. Conflict: the provider issues no token for the account.
+	// Unavailable: the provider failed.
 	profile func(ctx context.Context, proof Proof) (Profile, error)
 }
 

@@ -86,9 +86,9 @@ func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
 	return Profile{Subject: me.ID, Email: me.Email, EmailVerified: me.Email != "", Name: me.Name, Picture: me.Picture.Data.URL}, nil
 }
 
-// inspect checks that the token was issued for our app, and returns its user ("/debug_token" in the documentation of the
-// Graph API, with an app access token). The response reports an invalid token in data, and a token of another app in error,
-// which otherwise is about the request itself.
+// inspect checks that the token was issued for our app, and returns its user ("/debug_token" in the documentation of the Graph
+// API, with an app access token). The response reports an invalid token in data, and a token of another app in error with the
+// code graphBadParameter. Other codes are about the request itself.
 func (f facebook) inspect(ctx context.Context, token string) (userID string, err error) {
 	var info struct {
 		Data *struct {

@@ -115,7 +115,7 @@ func (g github) check(ctx context.Context, token string) error {
 }
 
 // email returns the primary address, and whether GitHub has verified it. address is "" if the user has not granted the scope
-// user:email.
+// "user:email".
 func (g github) email(ctx context.Context, token string) (address string, verified bool, err error) {
 	var emails []struct {
 		Email             string

@@ -2,8 +2,8 @@ package social
 
 import "strings"
 
-// MicrosoftSettings are the settings for Microsoft. Tenant is the ID or domain of a tenant, common, organizations or
-// consumers.
+// MicrosoftSettings are the settings for Microsoft. Tenant is the ID or domain of a tenant, or "common", "organizations" or
+// "consumers".
 type MicrosoftSettings struct {
 	IDs    []string `mapstructure:"MICROSOFT_CLIENT_ID" example:"6731de76-14a6-49ae-97bc-6eba6914391e"`
 	Secret string   `mapstructure:"MICROSOFT_CLIENT_SECRET" validate:"required_with=IDs" example:"0123~abcdefghijklmnopqrstuvwxyz0123456789"`

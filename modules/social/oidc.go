@@ -122,7 +122,7 @@ func (o *openIDClient) profile(ctx context.Context, proof Proof) (Profile, error
 	case proof.Code != "" && o.secret == "" && o.newSecret == nil:
 		return Profile{}, unsupported("code", "This service does not accept codes of this provider. Send id_token.")
 	case proof.AccessToken != "" && o.tokenInfo == "":
-		return Profile{}, unsupported("access_token", "It does not show which app this provider issued it for. Send id_token, or code with redirect_uri.")
+		return Profile{}, unsupported("access_token", "Does not show which app this provider issued the token for. Send id_token, or code with redirect_uri.")
 	}
 	issuer, err := o.discover(ctx)
 	if err != nil {

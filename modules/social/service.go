@@ -55,10 +55,12 @@ type signIn struct {
 
 // SignIn opens a session for the user that the provider's account is linked to. An account that is not linked is linked first: to
 // the caller, if the caller is a user, or to the user with the email address of the account, who is created if necessary.
-// NotFound: the provider is not configured. ValidationFailed: the proof does not have exactly one token or code. Unauthorized:
-// the provider rejects the proof, or the caller's session has ended. Conflict: the account cannot be linked; the message explains
-// what to do. TooManyRequests: too many proofs from the client's network were rejected, or it has made too many sign-ups.
-// Unavailable: the provider failed. The states of the rate limits are returned even on error.
+// NotFound: the provider is not configured. ValidationFailed: the proof does not have exactly one token or code, or has one that
+// the provider does not support, or has a code without redirect_uri. Unauthorized: the provider rejects the proof, or the
+// caller's session has ended. Suspended: the user is suspended. Conflict: the account cannot be linked; the message explains what
+// to do. TooManyRequests: the client's network has sent too many proofs, or has made too many sign-ups. Unavailable: the provider
+// failed, or too many concurrent requests use the account. SignIn also returns the errors of auth.Service.Open. The states of the
+// rate limits are returned even on error.
 func (s *Service) SignIn(ctx context.Context, caller access.Principal, client access.Client, name string, proof Proof) (user.SignedIn, ratelimit.States, error) {
 	p, ok := s.providers[name]
 	if !ok {
@@ -348,8 +350,8 @@ func identitiesOf(u user.User) store.Filter {
 	return store.And(store.Eq("userId", u.ID), store.Gte("epoch", u.LinksFrom))
 }
 
-// Unlink removes the caller's link to a provider. NotFound: the caller has no such link. Conflict: the link is the last way to
-// sign in. Unauthorized: the caller's session has ended.
+// Unlink removes the caller's link to a provider. NotFound: the caller has no such link. Conflict: the caller has no other link
+// and no password. Unauthorized: the caller's session has ended.
 func (s *Service) Unlink(ctx context.Context, caller access.Principal, name string) error {
 	u, err := s.current(ctx, caller)
 	if err != nil {

@@ -243,9 +243,10 @@ func checkConfirmed(f Factor, err error) error {
 
 func off() error { return apperr.New(apperr.NotFound, "Two-factor sign-in is off.") }
 
-// use accepts a code of a user's second factor once, within the rate limits. If change is not nil, use stores the changes that it
-// makes in the same write. usable receives the second factor, or the error of the search for it, and returns nil if a code may be
-// used now.
+// use accepts a code of a user's second factor once, within the rate limits. If change is not nil, use calls it with the second
+// factor after a right code, and stores the result in the same write. usable receives the second factor, or the error of the
+// search for it, and returns nil if a code may be used now. ValidationFailed: the code is wrong. TooManyRequests: too many codes
+// were wrong.
 func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p access.Proof, usable func(f Factor, err error) error, change func(*Factor)) (ratelimit.States, error) {
 	if err := checkProof(&p); err != nil {
 		return nil, err

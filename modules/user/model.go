@@ -29,12 +29,12 @@ type User struct {
 	// Epoch increases when all sessions end: a session is valid only in the epoch in which it began. A password change thus ends
 	// all sessions in the same write, including the session of a concurrent sign-in with the old password.
 	Epoch int64 `json:"epoch"`
-	// EmailVerified reports whether the account belongs to the owner of the address: an identity provider had verified it
-	// at sign-up, or the user opened a link that was sent to it.
+	// EmailVerified reports whether the account belongs to the owner of the address: an identity provider had verified it at
+	// sign-up, or the user opened a link, or entered a code, that was sent to it.
 	EmailVerified bool `json:"emailVerified"`
 	// Suspended users cannot sign in. Users that an earlier version stored have no such field.
 	Suspended bool `json:"suspended"`
-	// LinksFrom is an epoch: identities that were linked in an earlier epoch are invalid.
+	// LinksFrom is an epoch: identities, passkeys and API keys that were added in an earlier epoch are invalid.
 	LinksFrom int64 `json:"linksFrom"`
 	// KeysFrom is an epoch: API keys that were created in an earlier epoch are invalid; see FirstKeyEpoch. A suspension sets it.
 	KeysFrom int64 `json:"keysFrom"`
@@ -56,8 +56,8 @@ func (u User) MaySignIn() error {
 }
 
 // FirstKeyEpoch returns the first epoch whose API keys are valid. A suspension invalidates the keys of earlier epochs; so do a
-// password reset and an undo of a change of the address, which also invalidate the linked identities. Other changes, such as a
-// password change, invalidate no keys.
+// password reset, a claim of the address (Service.Claim) and an undo of a change of the address, which also invalidate the linked
+// identities. Other changes, such as a password change, invalidate no keys.
 func (u User) FirstKeyEpoch() int64 { return max(u.KeysFrom, u.LinksFrom) }
 
 // HasPassword reports whether the user can sign in with a password.

@@ -66,8 +66,8 @@ func newService(d kit.Deps, s Settings) *Service {
 var signups = ratelimit.Rule{Name: "sign-up", Max: 20, Window: time.Hour}
 
 // Create creates an account. Forbidden: in has a role, but the request does not have the master key. TooManyRequests: the
-// client's network has made too many sign-ups. Conflict: the email address is in use. The states of the rate limits are returned
-// even on error.
+// client's network has made too many sign-ups. Conflict: the email address is in use or reserved. Unavailable: too many passwords
+// are being hashed. The states of the rate limits are returned even on error.
 func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (User, ratelimit.States, error) {
 	if in.Role != "" && !client.Trusted {
 		return User{}, nil, apperr.New(apperr.Forbidden, "Only the master key may choose a role.")
@@ -186,7 +186,8 @@ func (s *Service) defaultPicture(id store.ID) string {
 	return gravatar + hex.EncodeToString(s.digest("picture", id.Hex())) + "?d=identicon&f=y"
 }
 
-// Principal returns u as the caller of a request. A zero session means that the request was authenticated with the password.
+// Principal returns u as the caller of a request. session is zero if the request was authenticated with the password or an API
+// key.
 func (s *Service) Principal(ctx context.Context, u User, session store.ID) (access.Principal, error) {
 	p := access.Principal{UserID: u.ID, SessionID: session, Epoch: u.Epoch, Role: u.Role}
 	if s.settings.SignupEmail == emailRequired && !u.EmailVerified {
@@ -247,8 +248,9 @@ func (s *Service) Admins(ctx context.Context) ([]User, error) {
 }
 
 // Update changes the given fields. NotFound: the user does not exist. Forbidden: the caller is neither the user nor an admin, or
-// changes a role or a suspension without being an admin, or suspends their own account. ValidationFailed: the caller changes the
-// email address without being an admin. Conflict: the address is in use. PreconditionFailed: the user is not as expected.
+// changes a role or a suspension without being an admin, or suspends their own account. ValidationFailed: a new name, picture or
+// address is invalid, or the caller changes the address without being an admin. Conflict: the address is in use.
+// PreconditionFailed: the user is not as expected.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in store.Patch[UpdateInput]) (User, error) {
 	var before, changed User
 	change := func(ctx context.Context) (err error) {

@@ -14,7 +14,7 @@ import (
 const (
 	portionRows    = 500             // approximate number of deliveries that are created together
 	maxPortion     = 500             // maximum number of log entries that are read together
-	eventsInterval = 5 * time.Second // interval at which the webhooks are read again, at the latest
+	eventsInterval = 5 * time.Second // longest time between two reads of the webhooks
 	errorDelay     = time.Second     // delay before another attempt after an error
 )
 

@@ -248,8 +248,8 @@ func (s *Service) Deliveries(ctx context.Context, id store.ID, q listing.Query) 
 	return listing.Run(ctx, s.deliveries, q, Delivery.View)
 }
 
-// Retry makes a delivery due now, with the same body. NotFound: there is no such webhook or delivery. Conflict: the webhook is
-// disabled.
+// Retry makes a delivery due now, with the same body. It does not change a delivery whose first attempt has not been completed.
+// NotFound: there is no such webhook or delivery. Conflict: the webhook is disabled.
 func (s *Service) Retry(ctx context.Context, webhookID, id store.ID) (Delivery, error) {
 	w, err := s.webhooks.Get(ctx, webhookID)
 	if err == nil && !w.Enabled {
@@ -352,7 +352,7 @@ func normalEvents(events []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(events)))
 }
 
-// receives reports whether the webhook receives changes of the type of records with the name.
+// receives reports whether the events of the webhook include changes of this type to records with this name.
 func (w Webhook) receives(record string, change store.ChangeType) bool {
 	return slices.ContainsFunc(w.Events, func(event string) bool {
 		return event == allEvents || event == record+"."+anyChange || event == record+"."+string(change)
