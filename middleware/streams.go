@@ -18,8 +18,8 @@ type Streams struct {
 	Heartbeat      time.Duration // 15 s by default
 	VerifyInterval time.Duration // interval at which the caller is verified again; 10 s by default
 
-	// Delay, if not nil, is called for each event on a stream with the time since the change, if the stream was open before the
-	// change.
+	// Delay, if not nil, is called for each event that is sent on a stream that was open before the change. Its argument is the
+	// time since the change.
 	Delay func(time.Duration)
 
 	max, perCaller int

@@ -51,7 +51,7 @@ type SecondFactor = interface {
 	Challenge(ctx context.Context, u user.User, methods []access.Method) error
 }
 
-// SetSecondFactor makes every sign-in require the second factor. It must be called before the server starts.
+// SetSecondFactor makes every sign-in with only one factor require the second factor. It must be called before the server starts.
 func (m *Module) SetSecondFactor(f SecondFactor) { m.secondFactor = f }
 
 var (

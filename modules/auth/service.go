@@ -30,7 +30,7 @@ type Service struct {
 }
 
 const (
-	grace        = 30 * time.Second // during this time, a replaced refresh token returns the same next token again
+	grace        = 30 * time.Second // during this time, a refresh with a replaced token returns the current token
 	maxRotations = 20               // replaced refresh tokens that a session stores; more within grace indicate theft
 	maxSessions  = 50               // maximum number of sessions per user
 )
@@ -106,10 +106,10 @@ func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) 
 }
 
 // Refresh exchanges a refresh token for the next one and a new user token. For a grace period of 30 s a replaced token returns
-// the same next token: two tabs may have used it, or the response was lost. After that its use indicates theft, and ends the
-// session (RFC 9700 section 4.14.2). Unauthorized: the token is invalid. Suspended: the user is suspended. TooManyRequests: the
-// token is invalid, and so were too many others from the client's network. The states of the rate limits are returned even on
-// error.
+// the current refresh token of the session: two tabs may have used it, or the response was lost. After that its use indicates
+// theft, and ends the session (RFC 9700 section 4.14.2). Unauthorized: the token is invalid. Suspended: the user is suspended.
+// TooManyRequests: the token is invalid, and so were too many others from the client's network. The states of the rate limits are
+// returned even on error.
 func (s *Service) Refresh(ctx context.Context, client access.Client, encoded string) (user.SignedIn, ratelimit.States, error) {
 	result, err := s.refresh(ctx, encoded)
 	if !apperr.Is(err, apperr.Unauthorized) || client.Trusted {

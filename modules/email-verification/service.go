@@ -112,7 +112,7 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 }
 
 // SignedUp implements user.Addresses. It sends an email if exactly one page in VERIFY_LINK_ORIGINS has a path, and the address
-// has not received too many. The limit is checked when the email is sent, because a failed sign-up must not count.
+// has not received too many emails. The limit is checked when the email is sent, because a failed sign-up must not count.
 func (s *Service) SignedUp(ctx context.Context, u user.User) {
 	link := s.links.Standard()
 	if link == "" {

@@ -59,7 +59,8 @@ func shortenedFields(fields []string) string {
 	return "The record is too large, so these fields are incomplete here: " + strings.Join(fields, ", ") + ". Do not write them back."
 }
 
-// shortenRecord shortens the largest fields of a record until it has at most maxRecord bytes. It returns the names of the fields.
+// shortenRecord shortens the largest fields of a record until it has at most maxRecord bytes: it shortens strings, and replaces
+// other values with null. It returns the names of these fields.
 func shortenRecord(record json.RawMessage) (json.RawMessage, []string) {
 	var fields map[string]json.RawMessage
 	if len(record) <= maxRecord || json.Unmarshal(record, &fields) != nil {

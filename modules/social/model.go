@@ -12,8 +12,8 @@ type Identity struct {
 	Provider   string   `json:"provider"`
 	Subject    string   `json:"subject"` // the provider's ID of the account
 	UserID     store.ID `json:"userId"`
-	// Epoch is the user's epoch when the account was linked. The link is invalid if Epoch is less than user.User.LinksFrom: a
-	// user who signed up with another person's address loses the link when that person resets the password.
+	// Epoch is the user's epoch when the account was linked. The link is invalid if Epoch is less than user.User.LinksFrom: for
+	// example, a user who signed up with another person's address loses the link when that person resets the password.
 	Epoch int64 `json:"epoch"`
 }
 

@@ -171,7 +171,7 @@ func (d *discovery) authStyle() oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// reject logs why an ID token is rejected, and returns the error for the caller.
+// reject logs why an ID token, or a response without one, is rejected, and returns the error for the caller.
 func (o *openIDClient) reject(ctx context.Context, reason error) error {
 	o.log.WarnContext(ctx, "an ID token was rejected", "provider", o.name, "reason", shorten(reason.Error()))
 	return rejected()

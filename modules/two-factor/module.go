@@ -47,8 +47,9 @@ func (s *Settings) Check(report func(name, reason string)) {
 }
 
 // New creates the module and registers it with sessions and users. sessions then requires the second factor of a user at every
-// sign-in. users requires it for changes that could lock the user out, deletes it with the user, and restricts users without a
-// second factor whose role is in Settings.Require.
+// sign-in with only one factor. users reports whether a user has a second factor, deletes the second factor with the user, and
+// restricts users without a second factor whose role is in Settings.Require. When a change of the address is undone, users also
+// turns off a second factor that an attacker may have added.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
 		db:    d.DB,

@@ -149,9 +149,9 @@ func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) 
 }
 
 // RestoreEmail gives a user a former address again, and marks it as verified. The same write ends all sessions, invalidates the
-// linked identities and removes the password, which may be an attacker's: the user sets a new password with a reset. It does so
-// even if the user already has the address. Only a repeated call changes nothing. NotFound: the user does not exist, or an admin
-// has changed the address since epoch. Conflict: the address is in use.
+// linked identities, passkeys and API keys, and removes the password, which may be an attacker's: the user sets a new password
+// with a reset. It does so even if the user already has the address. Only a repeated call changes nothing. NotFound: the user
+// does not exist, or an admin has changed the address since epoch. Conflict: the address is in use.
 func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string, epoch int64) (User, error) {
 	return s.change(ctx, id, func(u *User) error {
 		switch {

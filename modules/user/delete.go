@@ -8,8 +8,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Delete deletes a user and the data of the dependents, and applies the rules of the references to the user. NotFound,
-// Forbidden, PreconditionFailed: see Update. Conflict: a reference restricts the deletion, or the caller is the user, and a
+// Delete deletes a user and the data of the dependents, and applies the rules of the references to the user. NotFound, Forbidden,
+// PreconditionFailed: see Update. Conflict: a reference restricts the deletion, or the caller deletes their own account while a
 // former address can still undo a change of the address.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
 	err := s.db.Together(ctx, func(ctx context.Context) error { return s.delete(ctx, caller, id, expected) })

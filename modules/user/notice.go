@@ -24,7 +24,7 @@ var notices = ratelimit.Rule{Name: "notices", Max: 10, Window: time.Hour}
 
 // The events of this module, for Notify.
 const (
-	passwordReset   = "The password of your account was reset. All sessions and linked accounts were removed."
+	passwordReset   = "The password of your account was reset. All sessions, linked accounts, passkeys and API keys were removed."
 	addressClaimed  = "Your email address was verified. The password, sessions, linked accounts, passkeys and API keys from before were removed."
 	passwordChanged = "The password of your account was changed. All other sessions have ended."
 	addressChanged  = "An administrator changed the email address of your account. All sessions have ended. Emails go to the new address from now on."
@@ -35,7 +35,7 @@ const noticeKind = "security-notice"
 
 // Notify sends a user an email about an event that somebody else may have caused. The event is a sentence. Call it with the
 // context of the Together that stores the event: the email is stored with the event, and sent afterwards. An address gets at most
-// 10 emails an hour, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify only logs the error.
+// 10 notices an hour, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify only logs the error.
 func (s *Service) Notify(ctx context.Context, u User, event string) {
 	if !s.settings.SecurityNotices {
 		return

@@ -318,9 +318,10 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 	return nil
 }
 
-// ChangePassword sets a new password and, in the same write, ends all sessions of the user except the caller's session.
-// Forbidden: the caller is another user, even an admin. Unauthorized: since the caller was authenticated, the password has been
-// changed or the sessions have ended. PreconditionFailed: the user is not as expected.
+// ChangePassword sets a new password and, in the same write, ends all sessions of the user except the caller's session. NotFound:
+// the user does not exist. Forbidden: the caller is another user, even an admin. Unauthorized: since the caller was
+// authenticated, the password has been changed or the sessions have ended. PreconditionFailed: the user is not as expected.
+// Unavailable: see Create.
 func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in PasswordInput) (User, error) {
 	check := func(u User) error {
 		switch {
@@ -405,8 +406,8 @@ func (s *Service) Claim(ctx context.Context, u User) (User, error) {
 
 // claim gives an account to the owner of its address, with the hash of a password, and notifies the user of the event. The same
 // write ends all sessions and resets of the user and marks the email address as verified. It also invalidates the linked
-// identities: somebody else may have created the account, or had a token, and linked their own identity. An identity with the
-// same verified address is linked again at its next sign-in. NotFound: the user does not exist, or is in another epoch.
+// identities, passkeys and API keys: somebody else may have created the account, or had a token, and added their own. An identity
+// with the same verified address is linked again at its next sign-in. NotFound: the user does not exist, or is in another epoch.
 func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash, event string) (u User, err error) {
 	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
 	err = s.db.Together(ctx, func(ctx context.Context) error {

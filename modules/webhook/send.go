@@ -78,8 +78,8 @@ func (s *Service) deliver(ctx context.Context, id store.ID, lane string) error {
 	return s.conclude(ctx, w, d, r)
 }
 
-// body returns the body of the requests of a delivery. It has the record as everybody may see it or, if not everybody may see
-// it, only its ID.
+// body returns the body of the requests of a delivery. It has the record as everybody may see it. It has only the ID of the
+// record if not everybody may see the record, or if the record was deleted.
 func (s *Service) body(ctx context.Context, d Delivery) (string, error) {
 	var data any = map[string]any{"id": d.RecordID}
 	if r, ok := s.resource(d.Collection); ok && !strings.HasSuffix(d.Type, "."+string(store.Deleted)) {
