@@ -404,9 +404,9 @@ func (q *Queue) dispatchNext() bool {
 	return true
 }
 
-// claim reserves a due email for one attempt: with the same write, the email becomes due for other instances only after the
-// lease. NotFound: no email is due. Close does not interrupt claim, because the database could complete the write nevertheless,
-// and the email would not be released.
+// claim reserves a due email for one attempt: one write selects the email, and makes it due for other instances only after
+// the lease. NotFound: no email is due. Close does not interrupt claim, because the database could still complete the write, and
+// the email would not be released.
 func (q *Queue) claim() (Row, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.ctx), saveTimeout)
 	defer cancel()

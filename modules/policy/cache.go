@@ -125,7 +125,7 @@ func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
 	if s != nil || err != nil {
 		return s, err
 	}
-	order := []store.Order{{Field: "createdAt"}} // createdAt never changes, so a scan cannot miss a policy that moves
+	order := []store.Order{{Field: "createdAt"}} // createdAt never changes, so an update during the scan cannot move a policy
 	policies, err := c.policies.List(ctx, store.Query{Filter: store.Eq("namespace", namespace), Sort: order})
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
 	return s, nil
 }
 
-// remove removes a snapshot; nil is none. The caller has locked mu.
+// remove removes a snapshot from the cache. If e is nil, it does nothing. The caller must hold mu.
 func (c *cache) remove(e *list.Element) {
 	if e != nil {
 		s := c.recent.Remove(e).(*snapshot)

@@ -16,8 +16,8 @@ type Addresses interface {
 	SignedUp(ctx context.Context, u User)
 	// Reserved reports whether an address in normal form is reserved for a user other than the one with the id.
 	Reserved(ctx context.Context, id store.ID, email string) (bool, error)
-	// UndoUntil returns the time until which a former address of the user can undo a change of the address, or the zero Time if
-	// none can.
+	// UndoUntil returns the time until which a change of the user's address can be undone from a former address, or the zero Time if
+	// no change can be undone.
 	UndoUntil(ctx context.Context, u User) (store.Time, error)
 }
 
@@ -93,7 +93,7 @@ func (u *User) endUndo(caller access.Principal) {
 	}
 }
 
-// emailWords returns an address in normal form with its domain in Unicode, or "" if that is the same.
+// emailWords converts the domain of email, an address in normal form, to Unicode. It returns "" if the conversion changes nothing.
 func emailWords(email string) string {
 	if readable := emailaddress.Readable(email); readable != email {
 		return readable
@@ -151,7 +151,7 @@ func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) 
 // RestoreEmail gives a user a former address again, and marks it as verified. The same write ends all sessions, invalidates the
 // linked identities, passkeys and API keys, and removes the password, which may be an attacker's: the user sets a new password
 // with a reset. It does so even if the user already has the address. Only a repeated call changes nothing. NotFound: the user
-// does not exist, or an admin has changed the address since epoch. Conflict: the address is in use.
+// does not exist, or an admin has changed the address or ended the sessions of the user since epoch. Conflict: the address is in use.
 func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string, epoch int64) (User, error) {
 	return s.change(ctx, id, func(u *User) error {
 		switch {

@@ -21,8 +21,8 @@ var (
 	guessesOfNetwork = ratelimit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute} // per network
 )
 
-// attempts returns the keys of the counters of wrong passwords for the account with the address, which is in normal form. own has
-// the keys for the client's network; the first key counts only for this account. The counters of shared include other networks.
+// attempts returns the rate-limit keys that count wrong passwords for an account. email is in normal form. The keys in own count only
+// the client's network, own[0] only at this account; the keys in shared also count other networks.
 func attempts(client access.Client, email string) (own, shared []ratelimit.Key) {
 	own = []ratelimit.Key{guessesOfClient.Of(email, ratelimit.Network(client.Address))}
 	if !client.Trusted {

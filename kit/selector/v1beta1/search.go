@@ -100,8 +100,8 @@ func (s *search[ID]) hasAll(path []uint32) bool {
 	return true
 }
 
-// inOrder returns the hits in order. It sorts a few hits by comparison. It first distributes many hits by a counting
-// sort into ranges of ranks, two to four ranges per hit, and then sorts each range by comparison.
+// inOrder returns the hits in order. If there are fewer than 32 hits, it sorts them by comparison. Otherwise, it distributes
+// the hits into ranges of ranks with a counting sort, at most four ranges per hit, and sorts each range by comparison.
 func (s *search[ID]) inOrder() []hit[ID] {
 	if len(s.found) < 32 {
 		slices.SortFunc(s.found, hit[ID].compare)

@@ -32,7 +32,7 @@ func (c *copier) load(ctx context.Context) error {
 
 // loadCollection copies the documents of one collection that follow the last document in the target.
 func (c *copier) loadCollection(ctx context.Context, spec store.Spec, bar *progress.Bar) error {
-	// A key of a type other than ID may sort after all ids, where eachPage would not find it.
+	// An id of another type than store.ID can sort after all valid ids, where eachPage would not find its document.
 	if _, err := lastID(ctx, c.source, spec, true); err != nil {
 		return fmt.Errorf("the source: %w", err)
 	}
