@@ -10,11 +10,11 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// atomicLimit is the time limit of an Atomic. Other writes wait until it ends.
+// atomicLimit is the time limit of an Atomic. Other writes wait until the Atomic ends.
 const atomicLimit = 5 * time.Second
 
-// session is a running Atomic. The function of the Atomic runs in the goroutine of the Atomic's caller. It uses the writer's
-// connection, while the writer waits.
+// session is a running Atomic. The function of the Atomic runs in the goroutine of its caller and uses the connection of the
+// writer. Meanwhile the writer waits.
 type session struct {
 	engine.Transaction
 	tx     *transaction
@@ -26,14 +26,13 @@ type session struct {
 // sessionKey is the context key for a session of a writer.
 type sessionKey struct{ w *writer }
 
-// session returns the Atomic of ctx, even if it has ended; nil if ctx does not belong to an Atomic.
+// session returns the Atomic of ctx, even if the Atomic has ended; nil if ctx belongs to no Atomic.
 func (w *writer) session(ctx context.Context) *session {
 	s, _ := ctx.Value(sessionKey{w}).(*session)
 	return s
 }
 
-// Atomic implements store.DB in the transaction that queued writes share. It uses a savepoint, unless the Atomic is the first
-// write of the transaction.
+// Atomic implements store.DB. The Atomic is one of the queued writes that share a transaction; see writer.serve.
 func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) (err error) {
 	w := db.writer
 	if s := w.session(ctx); s != nil {
@@ -84,8 +83,8 @@ func (db *DB) Together(ctx context.Context, f func(context.Context) error) error
 // Serializable implements store.DB.
 func (db *DB) Serializable() bool { return true }
 
-// serve lets the caller of an Atomic use the transaction until the function returns or the time limit expires. If nothing is to
-// be stored, serve then rolls back the changes of the Atomic. If serve returns an error, the transaction is unusable.
+// serve lets the caller of an Atomic use the transaction until the function returns or the time limit expires. If the Atomic
+// fails, serve rolls back its changes. If serve returns an error, the transaction is unusable.
 func (w *writer) serve(tx *transaction, s *session) error {
 	begun := time.Now()
 	defer func() { tx.held += time.Since(begun) }()
@@ -124,9 +123,9 @@ func (w *writer) serve(tx *transaction, s *session) error {
 	return nil
 }
 
-// undo rolls back to the start of an Atomic. An Atomic that is the first write of the transaction has no savepoint, so undo
-// begins the transaction again. With a savepoint, SQLite would copy each page that changes, which takes half of the time of a
-// large Atomic.
+// undo rolls back to the start of an Atomic. If the Atomic is the first write of the transaction, there is no savepoint, and
+// undo begins the transaction again. A savepoint would make SQLite copy each page before its change, which takes half of the
+// time of a large Atomic.
 func (tx *transaction) undo(first bool) error {
 	if !first {
 		_, err := tx.exec("ROLLBACK TO atomic")
@@ -151,7 +150,7 @@ func (s *session) write(ctx context.Context, b *builder, do func(*transaction) e
 			return store.ErrSearchInAtomic
 		}
 		err := do(s.tx)
-		if s.tx.broken || isUnavailable(err) { // SQLite may have rolled back the whole transaction
+		if s.tx.broken || isUnavailable(err) { // SQLite may have rolled back the transaction
 			s.broken = s.tx.fail(err)
 		}
 		return translate(err)
@@ -168,8 +167,8 @@ func (s *session) read(ctx context.Context, f store.Filter, read func(*conn) err
 	})
 }
 
-// list calls read for a List. n points to the number of documents that read counts. If read counts all documents, list adds the
-// change in this number that the transaction has not stored yet.
+// list calls read for a List. n points to the number of documents that read counts. If q has no filter, read does not count the
+// changes of the transaction, so list adds them to the number.
 func (s *session) list(ctx context.Context, c *collection, q store.Query, n *int64, read func(*conn) error) error {
 	return s.read(ctx, q.Filter, func(conn *conn) error {
 		err := read(conn)

@@ -99,7 +99,7 @@ func TestAtomicInBatch(t *testing.T) {
 	}
 }
 
-// TestAtomicFirst rejects the first Atomic of a transaction. The writes after it are stored, and nothing of it.
+// TestAtomicFirst makes the first Atomic of a transaction fail. The later writes are stored; the writes of the Atomic are not.
 func TestAtomicFirst(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

@@ -16,9 +16,9 @@ import (
 )
 
 // Backup writes a snapshot of the database at path to a new file and checks the file. It fails if the new file already exists.
-// After any other error, the new file does not exist, unless the only error is that its directory cannot be synced. After every
-// few MiB, Backup calls progress with the number of copied bytes and the total number. Meanwhile another process may read and
-// write the database. The changes of that process are not in the backup, and stay in the write-ahead log until the backup ends.
+// If Backup fails for another reason, there is no new file, unless only the sync of its directory failed. After every few MiB,
+// Backup calls progress with the copied and the total number of bytes. Another process may use the database during the backup.
+// The changes of that process are not in the backup, and stay in the write-ahead log until the backup ends.
 func Backup(ctx context.Context, path, file string, progress func(done, total int64)) (err error) {
 	if _, err := os.Lstat(file); err == nil {
 		return fmt.Errorf("%s already exists; name a new file", file)
@@ -116,7 +116,7 @@ func (c *conn) backup(ctx context.Context, file string, progress func(done, tota
 	if err != nil {
 		return err
 	}
-	// The file is not used before Backup syncs it, so the copy needs neither a journal nor other syncs.
+	// Backup syncs the file later, so the copy needs neither a journal nor other syncs.
 	b, err := c.driver.(interface {
 		NewBackup(target string) (*sqlite.Backup, error)
 	}).NewBackup(target + "?_pragma=journal_mode(off)&_pragma=synchronous(off)")

@@ -14,8 +14,8 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// builder builds a statement. Values are only added by bind, and names are checked, so that no input becomes SQL. The
-// statement must not be executed if err is not nil.
+// builder builds a statement. Only bind adds values, and names are checked, so that no input becomes SQL. If err is not nil,
+// the statement must not be executed.
 type builder struct {
 	strings.Builder
 	c         *collection
@@ -198,8 +198,8 @@ type part struct {
 //
 // Without After, the list is one part. With After, the first part has the rows that differ from the row After only in the last
 // field, the id. The next parts have the rows that differ in the field before the id, and so on up to the first field. Each
-// part is one range of an index, and SQLite finds the start of the range directly. A single condition would be a comparison of
-// row values, which excludes absent values and for which SQLite uses the index of the first field only.
+// part is one range of an index, and SQLite finds the start of the range directly. A single comparison of row values would
+// exclude absent values, and SQLite would use only the first field of the index for it.
 func parts(q store.Query) ([]part, error) {
 	order := engine.TotalOrder(q.Sort)
 	if q.After == nil {
@@ -274,8 +274,7 @@ func (b *builder) unsetFields(changes []store.Change) {
 	b.write(")")
 }
 
-// docColumn writes a column with the document as a BLOB. The BLOB has only the id and the fields, or the whole document if
-// fields is nil.
+// docColumn writes a column with the document as a BLOB. If fields is not nil, the BLOB has only the id and these fields.
 func (b *builder) docColumn(fields []string) *builder {
 	if fields == nil {
 		return b.write("CAST(doc AS BLOB)")
@@ -300,7 +299,7 @@ func (b *builder) textColumn() *builder {
 	return b.write(",concat_ws(' ',", expressions(b.c.spec.Search), ")")
 }
 
-// path writes the JSON path of a field that is to be changed. The id cannot be changed.
+// path writes the JSON path of a field. It fails for the id, which cannot be changed.
 func (b *builder) path(field string) *builder {
 	if !isPath(field) || field == "id" {
 		return b.fail(fmt.Errorf("store: the field %q cannot be changed", field))

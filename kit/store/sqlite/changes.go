@@ -14,7 +14,7 @@ import (
 )
 
 // logSchema creates the log of changes. An entry is written in the transaction of its change. SQLite sets n to the highest n
-// plus 1. There are no gaps, because the newest entry is never deleted. SQLite appends n to each index.
+// plus 1, so there are no gaps. The newest entry is never deleted, so no n is used twice. SQLite appends n to each index.
 const logSchema = `
 	CREATE TABLE IF NOT EXISTS _changes (
 		n INTEGER PRIMARY KEY, change BLOB NOT NULL, collection TEXT NOT NULL, record BLOB NOT NULL, type TEXT NOT NULL,
@@ -39,8 +39,8 @@ func prepareLog(tx *transaction) error {
 	return tx.addEntry("", store.Reset, store.ID{}, store.Author{}, nil, "")
 }
 
-// scope writes a comma and a column. The column has the values of the fields in Spec.Scope as a JSON object, for the method
-// record.
+// scope writes a comma and a column for the method record. The column has the values of the fields in Spec.Scope as a JSON
+// object.
 func (b *builder) scope() *builder {
 	if len(b.c.spec.Scope) == 0 {
 		return b.write(",''")
@@ -59,7 +59,7 @@ func (tx *transaction) record(ctx context.Context, c *collection, kind store.Cha
 		return nil
 	}
 	if err := tx.addEntry(c.spec.Name, kind, id, store.AuthorOf(ctx), fields, scope); err != nil {
-		return tx.fail(err) // the transaction already has the change, so it cannot be committed
+		return tx.fail(err) // the transaction already has the change, so the transaction cannot be committed
 	}
 	return nil
 }

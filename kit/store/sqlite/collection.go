@@ -16,8 +16,8 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// collection implements store.Engine. The names of its indexes and of its table of words have the form COLLECTION:SUFFIX. No
-// name of a collection contains a colon.
+// collection implements store.Engine. Its indexes, its trigger and its tables of words have names of the form
+// COLLECTION:SUFFIX. The name of a collection has no colon.
 type collection struct {
 	db    *DB
 	spec  store.Spec
@@ -54,7 +54,7 @@ func (c *collection) insert(id store.ID, doc any) *builder {
 		return b.fail(err)
 	}
 	if bytes.Contains(data, []byte("null")) {
-		// json_patch removes nulls: json_set, which updates use, cannot set a field below a null.
+		// json_patch removes nulls. Otherwise a later json_set could not set a field below a null.
 		return b.write("json_patch('{}',").bind(string(data)).write("))")
 	}
 	return b.bind(string(data)).write(")")
@@ -105,9 +105,8 @@ func (c *collection) changesSearched(changes []store.Change) bool {
 	})
 }
 
-// merge merges segments of FTS5. It merges as many pages as texts with a total of size bytes need on average. Merging a page
-// takes about 150 µs. Thousands of writes share the merge of a large segment; with more pages, each of these writes would take
-// longer.
+// merge merges pages of the segments of FTS5, after texts with a total of size bytes were indexed. A page takes about 150 µs.
+// The number of pages is in proportion to size, so thousands of writes share the merge of a large segment.
 func (c *collection) merge(tx *transaction, size int64) error {
 	_, err := tx.exec("INSERT INTO "+c.words+"("+c.words+",rank) VALUES('merge',?)", 2+size/2048)
 	return err
@@ -125,7 +124,7 @@ func (c *collection) decode(doc []byte, into any) error {
 	return nil
 }
 
-// decodeLossless does the same as decode, but fails if into cannot represent all of the document.
+// decodeLossless decodes like decode, but fails if into cannot represent the whole document.
 func (c *collection) decodeLossless(doc []byte, into any) error {
 	if err := c.decode(doc, into); err != nil {
 		return fmt.Errorf("%w: %.4000s", err, doc)
@@ -147,7 +146,7 @@ func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err e
 			n++
 			key := c.cacheKey(values[0].(string))
 			tx.changed = append(tx.changed, key)
-			return tx.record(ctx, c, store.Deleted, key.id, nil, values[1]) // the rows are already deleted
+			return tx.record(ctx, c, store.Deleted, key.id, nil, values[1]) // SQLite deletes all rows before it returns the first row
 		})
 		if err == nil {
 			tx.documents[c] -= n
@@ -157,8 +156,9 @@ func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err e
 	return n, err
 }
 
-// write makes the writer call do, which executes b, and waits for the commit. text is the statement of insertedText or
-// updatedText; nil if do stores no searched text. write fails without calling do if b or the Spec is invalid.
+// write calls do, which executes b. In an Atomic, do changes the transaction of the Atomic. Otherwise the writer calls do, and
+// write waits for the commit. text is the result of insertedText or updatedText; nil for a delete. If b or the Spec is invalid,
+// write fails without calling do.
 func (c *collection) write(ctx context.Context, b, text *builder, do func(*transaction) error) error {
 	if err := cmp.Or(c.err, b.err); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (c *collection) write(ctx context.Context, b, text *builder, do func(*trans
 }
 
 // First implements store.Engine. If f selects a document by its id alone, First reads the document from the cache, or adds it
-// to the cache. In an Atomic, it does not use the cache.
+// to the cache. In an Atomic, First does not use the cache.
 func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
 	id, ok := idOf(f)
 	if !ok || c.db.writer.session(ctx) != nil {
@@ -187,7 +187,7 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 	doc, state := c.db.cache.get(key)
 	if doc == nil {
 		var err error
-		if doc, err = c.first(ctx, context.Background(), f); err != nil { // takes microseconds; see conn.rows
+		if doc, err = c.first(ctx, context.Background(), f); err != nil { // the statement takes microseconds; see conn.rows
 			return err
 		}
 		c.db.cache.put(key, doc, state)
@@ -231,7 +231,7 @@ func (c *collection) count(ctx context.Context, conn *conn, f store.Filter, limi
 // countStatement builds the statement that counts the documents that f selects, up to limit.
 func (c *collection) countStatement(f store.Filter, plan *searchPlan, limit int64) *builder {
 	b := c.build("SELECT count(*) FROM (SELECT 1 FROM ")
-	if plan != nil && isSingleSearch(f) { // each document has one row of words
+	if plan != nil && isSingleSearch(f) { // the table of words has one row for each document
 		b.write(c.words, " WHERE ", c.words, " MATCH ").bind(match(plan.lookUp))
 	} else {
 		b.write(c.table, " WHERE ").where(f)
@@ -292,8 +292,8 @@ func (c *collection) decodeNext(q store.Query, doc []byte, next func() any) (mor
 }
 
 // rows calls row with each document of the list q, one part after the other, until row returns false or an error. If plan has
-// words to scan for, the list has only the documents with these words; ok is false if the scan ends early because its cost
-// exceeds plan.maxScans.
+// words to scan for, rows skips documents without these words. ok is false if rows fails, or if the cost of the scan exceeds
+// plan.maxScans.
 func (c *collection) rows(
 	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) (more bool, err error),
 ) (ok bool, err error) {
@@ -308,7 +308,7 @@ func (c *collection) rows(
 		if b.err != nil {
 			return false, b.err
 		}
-		n := 0 // documents of this part
+		n := 0 // number of calls of row for this part
 		for values, err := range conn.rows(queryCtx, b.String(), b.args) {
 			if err != nil {
 				return false, err
@@ -338,8 +338,8 @@ func (c *collection) rows(
 	return true, nil
 }
 
-// selectPart builds the statement that reads one part of a list. A limit of 0 means no limit. The first column has the fields
-// q.Fields of the document. For a scan, the last column has the whole document, and the statement has no limit and no offset,
+// selectPart builds the statement that reads one part of a list. A limit of 0 means no limit. The first column has the document
+// with q.Fields. For a scan, the last column has the whole document. The statement of a scan has no limit and no offset,
 // because rows applies them to the matching documents.
 func (c *collection) selectPart(q store.Query, p part, plan *searchPlan, limit int) *builder {
 	b := c.build("SELECT ").docColumn(q.Fields)

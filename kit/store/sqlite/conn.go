@@ -23,8 +23,8 @@ const maxStatements = 128
 
 // conn is a connection to the file with its prepared statements. Only one goroutine may use it at a time.
 //
-// It uses the driver's connection directly: database/sql has no limit for prepared statements and allocates more per
-// row than the row itself.
+// conn uses the driver without database/sql, which has no limit for prepared statements, and allocates more for a row than the
+// row itself needs.
 type conn struct {
 	driver   driver.Conn
 	prepared map[string]*list.Element // the elements of lastUsed, by SQL
@@ -78,10 +78,10 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (driver.Resu
 	return stmt.(driver.StmtExecContext).ExecContext(ctx, named(args))
 }
 
-// rows returns the rows of a statement. No row follows an error. The slice is only valid until the next row.
+// rows returns the rows of a statement. No row follows an error. The slice of a row is only valid until the next row.
 //
-// If the statement takes less than a few milliseconds, pass a ctx that cannot be cancelled: for other contexts, the driver
-// starts a goroutine that interrupts the statement when ctx ends.
+// For a statement of less than a few milliseconds, pass a ctx that cannot be cancelled. For other contexts, the driver starts a
+// goroutine that interrupts the statement when ctx ends.
 func (c *conn) rows(ctx context.Context, query string, args []any) iter.Seq2[[]driver.Value, error] {
 	return func(yield func([]driver.Value, error) bool) {
 		stmt, err := c.prepare(ctx, query)
@@ -110,7 +110,7 @@ func (c *conn) rows(ctx context.Context, query string, args []any) iter.Seq2[[]d
 				return
 			}
 			if err != nil {
-				rows.Close() // ignore its error, which would be the same as err
+				rows.Close() // ignore the error of Close: the caller receives err
 				yield(nil, err)
 				return
 			}
@@ -118,7 +118,7 @@ func (c *conn) rows(ctx context.Context, query string, args []any) iter.Seq2[[]d
 	}
 }
 
-// query calls row with each row of a statement, until row returns an error, which query returns; see rows.
+// query calls row with each row of a statement. If row returns an error, query stops and returns this error. See rows for ctx.
 func (c *conn) query(ctx context.Context, query string, args []any, row func([]driver.Value) error) error {
 	for values, err := range c.rows(ctx, query, args) {
 		if err == nil {
@@ -131,7 +131,7 @@ func (c *conn) query(ctx context.Context, query string, args []any, row func([]d
 	return nil
 }
 
-// integer executes b and returns the first column of its last row; 0 if it has no rows.
+// integer executes b and returns the first column of the last row; 0 if there are no rows.
 func (c *conn) integer(ctx context.Context, b *builder) (n int64, err error) {
 	if b.err != nil {
 		return 0, b.err
@@ -269,7 +269,7 @@ func (r *readers) close() (err error) {
 // errClosed is the cause of the Unavailable that methods return after Close.
 var errClosed = errors.New("sqlite: the database was closed")
 
-// translate converts an error of the driver to one that package store documents. It returns other errors unchanged.
+// translate converts an error of the driver to an error of package store. It returns other errors unchanged.
 func translate(err error) error {
 	if err == nil {
 		return nil

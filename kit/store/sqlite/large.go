@@ -9,24 +9,24 @@ import (
 	"example.com/ginseng/kit/store/textsearch"
 )
 
-// Indexing a text takes about 1.5 µs for each of its words: 3 ms for maxWords, 150 ms for 100,000 Chinese characters, each of
-// which begins a word. Meanwhile other writes wait. So a write splits a long text into words before it waits for the writer.
-// Writes with more than maxWords words take turns, and all other writes run between two turns.
+// Indexing takes about 1.5 µs for each word: 3 ms for maxWords, 150 ms for 100,000 Chinese characters, each of which begins a
+// word. Meanwhile other writes wait. Therefore a write splits a long text into words before it waits for the writer. Writes
+// with more than maxWords words take turns. All other writes run between two turns.
 const (
 	longText  = 4 << 10  // bytes of a document and its changes; shorter texts have fewer words than maxWords
 	largeText = 64 << 10 // bytes; a larger text is split only when it is the write's turn, because its words need much memory
 	maxWords  = 2000
 )
 
-// After a write with many words, separate transactions merge segments of FTS5: mergedPages pages each, in about 5 ms. So the
-// transaction of the write itself merges only as many pages as maxMerged bytes of text need.
+// After a write with many words, separate transactions merge segments of FTS5. Each of them takes about 5 ms, and merges
+// mergedPages pages. The transaction of the write merges only as many pages as for maxMerged bytes of text.
 const (
 	mergedPages = 64
 	maxMerged   = 16 << 10
 )
 
-// insertedText builds the statement that reads the searched text of the document that b inserts. The result is nil if the
-// text is short.
+// insertedText builds the statement that reads the searched text of the document that b inserts. The result is nil if there is
+// no such text or if the document is short.
 func (c *collection) insertedText(b *builder) *builder {
 	if b.err != nil || len(c.spec.Search) == 0 || b.size() <= longText {
 		return nil
@@ -34,8 +34,8 @@ func (c *collection) insertedText(b *builder) *builder {
 	return c.build("SELECT 0").textColumn().write(" FROM (SELECT ").bind(b.args[1]).write(" AS doc)")
 }
 
-// updatedText builds the statement that reads the searched text after an update, if the text is long. The result is nil if the
-// text does not change, or if the document is in the cache and short.
+// updatedText builds the statement that reads the searched text after an update, if the document is long. The result is nil if
+// the text does not change, or if the document is in the cache and short.
 func (c *collection) updatedText(f store.Filter, changes []store.Change) *builder {
 	if !c.changesSearched(changes) {
 		return nil
@@ -62,7 +62,7 @@ func (b *builder) size() (n int) {
 }
 
 // writeText makes the writer call do, which makes a change, and waits for the commit. The statement b reads the searched text
-// that the change stores, and returns no row if the text is short. b is nil if writeText need not read the text.
+// that the change stores, and returns no row if the document is short. If b is nil, the text is short or does not change.
 func (c *collection) writeText(ctx context.Context, b *builder, do func(*transaction) error) error {
 	var text string
 	if b != nil {
@@ -111,7 +111,7 @@ func withWords(text string, words []string, do func(*transaction) error) func(*t
 }
 
 // mergeLarge merges segments after a large text was indexed, so that the number of segments stays small. Other writes run
-// between its transactions. Errors are ignored: a later write merges the remaining segments.
+// between its transactions. mergeLarge ignores errors, because a later write merges the remaining segments.
 func (c *collection) mergeLarge(words []string) {
 	bytes := 0
 	for _, word := range words {
@@ -131,7 +131,7 @@ func (c *collection) mergeLarge(words []string) {
 	}
 }
 
-// doLarge makes a change in a separate transaction, which an error rolls back.
+// doLarge makes a change in a separate transaction. If the change fails, doLarge rolls the transaction back.
 func (w *writer) doLarge(change func(*transaction) error) error {
 	w.queueMu.RLock()
 	defer w.queueMu.RUnlock()

@@ -95,7 +95,7 @@ func TestLargeTextAlone(t *testing.T) {
 	}
 }
 
-// TestLargeTextOnFullDisk checks that a write with many words that fails leaves nothing behind.
+// TestLargeTextOnFullDisk checks that a failed write with many words stores nothing.
 func TestLargeTextOnFullDisk(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

@@ -9,8 +9,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Load implements store.Engine: it stores all documents or none, in one transaction. The transaction is durable after
-// the next Prepare or other change.
+// Load implements store.Engine. It stores all documents or none, in one transaction. The documents are durable after the next
+// Prepare or other change.
 func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	if c.err != nil {
 		return c.err
@@ -23,7 +23,7 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 		}
 	}()
 	defer func() {
-		for range statements { // after an error, wait for the goroutine: docs must not be in use when Load returns
+		for range statements { // after an error, wait until the goroutine no longer uses docs
 		}
 	}()
 	return c.db.writer.doAlone(ctx, false, func(tx *transaction) error {
@@ -38,7 +38,7 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 				return err
 			}
 		}
-		// An empty searched field makes Prepare rebuild the words of all documents.
+		// An empty value of the column searched makes Prepare rebuild the words of all documents.
 		_, err := tx.exec("UPDATE _collections SET documents=documents+?,searched='' WHERE name=?", int64(len(docs)), c.spec.Name)
 		if err != nil || !c.spec.Changes {
 			return err

@@ -38,7 +38,7 @@ func (s *scan) pay(doc []byte) bool {
 func (s *scan) matches(doc []byte) bool {
 	missing := -1
 	if !bytes.Contains(doc, []byte(`\u`)) { // MissingText does not decode escapes, which can be letters
-		missing = textsearch.MissingText(doc, s.words) // faster, and rejects most documents
+		missing = textsearch.MissingText(doc, s.words) // faster than MissingWord, and rejects most documents
 	}
 	if missing < 0 {
 		s.text = s.text[:0]

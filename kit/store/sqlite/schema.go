@@ -44,8 +44,8 @@ func check(spec store.Spec) error {
 	return nil
 }
 
-// The name of an index has the form COLLECTION:FIELDS, in which commas separate the fields. A unique index has the form
-// COLLECTION:FIELDS:unique.
+// The name of an index has the form COLLECTION:FIELDS, in which commas separate the fields. The name of a unique index has the
+// form COLLECTION:FIELDS:unique.
 const uniqueSuffix = ":unique"
 
 // fieldsOf returns the fields in the name of an index. It returns nil for an index that the engine has not created.
@@ -57,8 +57,8 @@ func fieldsOf(index string) []string {
 	return strings.Split(fields, ",")
 }
 
-// indexes returns the statements that create the declared indexes, by the index's name. A unique index does not end with the
-// id, because the id would make all entries distinct. Therefore a list cannot read a unique index in order. A unique index
+// indexes returns the statements that create the declared indexes, by name. A unique index does not end with the id, because
+// the id would make all entries distinct. Lists need the order by id, so they use a second index with the id. A unique index
 // omits documents that lack one of its fields, because absent values are not duplicates.
 func (c *collection) indexes() map[string]string {
 	statements := make(map[string]string)
@@ -108,7 +108,7 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 	if err != nil {
 		return err
 	}
-	// Have SQLite sort the entries of a new index in a file: in memory they would take about 110 bytes for each document.
+	// Sort the entries of a new index in a file: in memory they would take about 110 bytes for each document.
 	defer tx.conn.run(context.Background(), "PRAGMA temp_store=MEMORY")
 	if err := tx.run(append(stale, "PRAGMA temp_store=FILE")...); err != nil {
 		return err
@@ -127,13 +127,13 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 	return nil
 }
 
-// prepareWords rebuilds the table of words if _collections says that it was built for other fields or by another version of
-// textsearch.Words.
+// prepareWords rebuilds the table of words if _collections says that the table was built for other fields or by another version
+// of textsearch.Words.
 func (c *collection) prepareWords(tx *transaction) error {
 	wanted := ""
 	if len(c.spec.Search) > 0 {
 		wanted = fmt.Sprintf("%d:%s", wordsVersion, strings.Join(c.spec.Search, ","))
-		// An fts5vocab table stores nothing itself.
+		// An fts5vocab table has no data; it only reads the table of words.
 		if err := tx.run("CREATE VIRTUAL TABLE IF NOT EXISTS " + c.postings() + " USING fts5vocab(" + c.words + ", instance)"); err != nil {
 			return err
 		}
@@ -164,7 +164,8 @@ func (c *collection) rebuildWords(tx *transaction) error {
 	if len(c.spec.Search) == 0 {
 		return tx.run("DROP TABLE IF EXISTS " + c.postings())
 	}
-	// Only rowids are stored for a word. The tokenizer changes no word: it treats all non-ASCII characters as letters.
+	// detail=none stores only the rowids of a word. The tokenizer changes no word: it treats all non-ASCII characters as
+	// letters.
 	err := tx.run("CREATE VIRTUAL TABLE "+c.words+" USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii')",
 		"CREATE TRIGGER "+trigger+" AFTER DELETE ON "+c.table+" BEGIN DELETE FROM "+c.words+" WHERE rowid=old.n; END")
 	if err != nil {
@@ -176,17 +177,16 @@ func (c *collection) rebuildWords(tx *transaction) error {
 	return c.fillWords(tx)
 }
 
-// configureWords sets the options of FTS5 so that only collection.merge merges its segments. FTS5's automatic merge takes so
-// long in some commits that all writes wait for 100 ms.
+// configureWords sets the options of FTS5 so that FTS5 does not merge segments automatically: some automatic merges would block
+// all writes for 100 ms. See collection.merge.
 func (c *collection) configureWords(tx *transaction) error {
 	b := c.build("SELECT count(*) FROM ", quote(c.spec.Name+":words_config"), " WHERE k='automerge' AND v=0")
 	if set, err := tx.conn.integer(tx.ctx, b); err != nil || set > 0 {
 		return err
 	}
-	// Segments are merged when there are usermerge segments, or when deletemerge percent of their entries are deleted. With the
-	// defaults, 4 and 10, words are merged twice as often, and searches are not faster. hashsize is the memory in bytes for the
-	// words of a transaction. With the default of 1 MiB, fillWords makes 16 times as many segments, and merges most words
-	// twice.
+	// FTS5 merges segments when there are usermerge segments, or when deletemerge percent of their entries are deleted. The
+	// defaults, 4 and 10, would merge words twice as often without faster searches. hashsize is the memory for the words of a
+	// transaction, in bytes. With the default of 1 MiB, fillWords would make 16 times as many segments.
 	option := "INSERT INTO " + c.words + "(" + c.words + ",rank) VALUES"
 	return tx.run(option+"('automerge',0)", option+"('usermerge',8)", option+"('deletemerge',50)", option+"('hashsize',16777216)")
 }
@@ -219,7 +219,7 @@ func (c *collection) fillWords(tx *transaction) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return tx.run("INSERT INTO " + c.words + "(" + c.words + ") VALUES('optimize')") // into one segment, for faster searches
+	return tx.run("INSERT INTO " + c.words + "(" + c.words + ") VALUES('optimize')") // merge all segments into one, for faster searches
 }
 
 // readTexts sends the words of all committed documents in batches, in the order of the rows. Each batch is a channel that
@@ -254,7 +254,7 @@ func (c *collection) readTexts(ctx context.Context, queue chan<- (<-chan []rowTe
 	}
 }
 
-// intoWords replaces the texts with their words in another goroutine, which then sends them to the returned channel.
+// intoWords starts a goroutine that replaces the texts with their words and sends them to the returned channel.
 func intoWords(texts []rowText) <-chan []rowText {
 	done := make(chan []rowText, 1)
 	go func() {

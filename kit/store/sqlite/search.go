@@ -13,9 +13,9 @@ import (
 )
 
 // searchPlan describes how one connection finds the documents of a list that match a search. A lookup of a common word returns
-// too many rows. It is faster to scan, which means to read documents and to check each document for the word. If the search has
-// rare words, the documents with all rare words are scanned. Otherwise the documents of the list are scanned in the order of
-// the list, until the page is full. docs/performance.md has figures.
+// too many rows. A scan, which reads documents and checks each document for the word, is faster. If the search has rare words,
+// the documents with all rare words are scanned. Otherwise the documents of the list are scanned in the order of the list,
+// until the page is full. docs/performance.md has figures.
 type searchPlan struct {
 	c    *collection
 	conn *conn
@@ -50,7 +50,7 @@ const (
 const defaultRows = 30
 
 // search executes a List whose documents must all match a search for words. It uses a connection of DB.readers. If the search
-// exceeds the cost limits of this connection, search then uses a connection of DB.searches.
+// exceeds the cost limits of this connection, it uses a connection of DB.searches.
 func (c *collection) search(ctx context.Context, q store.Query, search store.TextSearch, words []string, next func() any) (n int64, err error) {
 	cheap := true
 	run := func(conn *conn) error {
@@ -69,8 +69,9 @@ func (c *collection) search(ctx context.Context, q store.Query, search store.Tex
 	return n, err
 }
 
-// run counts the documents, if q.MaxCount is not 0, and reads them, if next is not nil. cheap is false if this would exceed the
-// cost limits of the connection. In this case, run has not called next. On a connection of DB.searches, cheap is always true.
+// run counts the documents, if q.MaxCount is not 0, and reads them, if next is not nil. If the search exceeds the cost limits
+// of the connection, cheap is false and run has not called next. On a connection of DB.searches, cheap is always true unless
+// run fails.
 func (p *searchPlan) run(ctx context.Context, next func() any) (n int64, cheap bool, err error) {
 	cheap = true
 	if p.q.MaxCount > 0 {
@@ -86,7 +87,7 @@ func (p *searchPlan) run(ctx context.Context, next func() any) (n int64, cheap b
 func (p *searchPlan) count(ctx context.Context) (n int64, cheap bool, err error) {
 	limit, pool := p.q.MaxCount, p.conn.pool
 	if p.rows == nil && !pool.costly && min(limit, p.documents) > pool.maxScans {
-		return 0, false, nil // counting would read at least as many documents as it counts
+		return 0, false, nil // counting may exceed the cost limits
 	}
 	if isSingleSearch(p.q.Filter) {
 		words := slices.Concat(p.lookUp, p.scan)
@@ -151,9 +152,8 @@ func (p *searchPlan) list(ctx context.Context, next func() any) (cheap bool, err
 	return p.c.rows(ctx, p.conn, p.q, parts, p, decode)
 }
 
-// scanList returns the documents by scanning the list in its order. ok is false if too few documents near the start of the list
-// have all words. Because the scan can fail in this way after some documents, the caller must decode the documents only if ok
-// is true.
+// scanList scans the list in its order and returns the matching documents. If too few documents near the start of the list have
+// all words, ok is false and the caller must ignore docs.
 func (p *searchPlan) scanList(ctx context.Context, parts []part) (docs [][]byte, ok bool, err error) {
 	scan := &searchPlan{search: p.search, scan: append(slices.Clip(p.scan), p.lookUp...)}
 	scan.maxScans = min(2*p.threshold, p.conn.pool.maxScans) // twice the cost that plan has estimated
@@ -221,7 +221,7 @@ func (c *collection) plan(conn *conn, q store.Query, search store.TextSearch, wo
 	for i, word := range words {
 		switch {
 		case counts[i] < threshold: // keepRows has already restricted p.rows to this word
-		case p.rows == nil && counts[i] < limit && counts[i] <= rarest*lookUpsPerScan: // cheaper than to scan for it
+		case p.rows == nil && counts[i] < limit && counts[i] <= rarest*lookUpsPerScan: // cheaper than a scan
 			p.lookUp = append(p.lookUp, word)
 		default:
 			p.scan = append(p.scan, word)
@@ -240,8 +240,8 @@ func (p *searchPlan) keepRows(found map[int64]struct{}) {
 	p.rows = slices.DeleteFunc(p.rows, func(n int64) bool { _, ok := found[n]; return !ok })
 }
 
-// withLookUps returns the plan for common words after a scan has found too few rows. This plan looks up the words that the
-// scanned documents lacked most often. The scan has moved these words to the front of p.scan.
+// withLookUps returns a plan that looks up the first words of p.scan. An earlier scan has moved the words that its documents
+// lacked most often to the front of p.scan.
 func (p *searchPlan) withLookUps() *searchPlan {
 	n := min(fallbackLookUps, len(p.scan))
 	return &searchPlan{c: p.c, conn: p.conn, q: p.q, search: p.search, lookUp: p.scan[:n], scan: p.scan[n:]}
@@ -293,7 +293,8 @@ func isSingleSearch(f store.Filter) bool {
 func match(words []string) string { return `"` + strings.Join(words, `"* "`) + `"*` }
 
 // search writes the condition of a search. Without a plan, the condition looks up all words of the search. With a plan for this
-// search, it selects the rows of the plan or looks up plan.lookUp, and collection.rows scans for the words in plan.scan.
+// search, the condition selects the rows of the plan or looks up plan.lookUp. collection.rows then scans for the words in
+// plan.scan.
 func (b *builder) search(f store.TextSearch) *builder {
 	b.searches = true
 	var words []string

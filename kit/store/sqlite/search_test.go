@@ -271,8 +271,8 @@ func occupy(t *testing.T, r *readers, do func()) {
 	}
 }
 
-// TestCommonWords checks that wordCounts keeps common words, keeps a limited number of them, and forgets a word that has become
-// rare. Searches must still find it.
+// TestCommonWords checks that wordCounts keeps common words, but only a limited number, and forgets a word that has become
+// rare. A search must still find this word.
 func TestCommonWords(t *testing.T) {
 	t.Parallel()
 	c := searched(t)

@@ -2,13 +2,14 @@
 // deployments on one machine.
 //
 // A collection is a table with the columns n (the row number), id, and doc (the document as JSON). Its indexes are on
-// json_extract(doc,'$.field'). An FTS5 table has the folded words of the searched fields, and the table _collections has the
-// number of documents. Each write updates both tables in its transaction. The table _changes is the log of changes.
+// json_extract(doc,'$.field'). A table of FTS5, the full-text search of SQLite, has the words of the searched fields. The table
+// _collections has the number of documents. Each write updates both tables in its transaction. The table _changes is the log of
+// changes.
 //
-// One goroutine makes all writes. It commits the queued writes in one transaction and returns their results when the
-// commit is on disk (see writer). Reads use other connections and never wait for writes: the file is in WAL mode. Documents
-// that are read by ID stay in memory for the next read (see cache), so other programs may read the open file, but must not
-// change it.
+// One goroutine makes all writes. It commits the queued writes in one transaction and returns their results when the commit is
+// on disk (see writer). Reads use other connections and never wait for writes, because the file has a write-ahead log (WAL).
+// Documents that are read by ID stay in memory for the next read (see cache). Therefore other programs may read the open file,
+// but must not change it.
 package sqlite
 
 import (
@@ -73,9 +74,9 @@ type DB struct {
 	writer  *writer
 	cache   *cache
 	byID    *readers // for reads of single documents, so that these reads do not wait for lists
-	readers *readers // for lists: one for each processor, at least 4 and at most 16
-	// searches is for costly searches. It has one connection fewer than there are processors, but at least one: a search uses a
-	// processor for many milliseconds, and one processor must stay free for other requests.
+	readers *readers // for lists: one connection for each processor, at least 4 and at most 16
+	// searches is for costly searches, each of which uses a processor for many milliseconds. It has one connection fewer than
+	// there are processors, but at least one, so that one processor stays free for other requests.
 	searches  *readers
 	large     *semaphore.Weighted // held by the write with many words whose turn it is; see writeText
 	closeOnce sync.Once
@@ -86,7 +87,8 @@ type DB struct {
 }
 
 // Open opens the file at path. It creates the file and its directory if they are missing, accessible to their owner only. A
-// lock on the file path.lock ensures that only one process has the database open; in another process, Open fails.
+// lock on the file path.lock ensures that only one process has the database open. If another process has the database open,
+// Open fails.
 func Open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -223,7 +225,8 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// Close implements store.DB. It moves the write-ahead log into the database, so that only the file and path.lock remain.
+// Close implements store.DB. It copies the write-ahead log into the database and removes the log, so that only the file and
+// path.lock remain.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
 		err := db.byID.close()

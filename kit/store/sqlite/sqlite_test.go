@@ -159,7 +159,7 @@ func TestOneProcess(t *testing.T) {
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
-	_, err = bufio.NewReader(out).ReadString('\n') // it has the file open
+	_, err = bufio.NewReader(out).ReadString('\n') // the child has the file open
 	must(t, err)
 
 	_, err = sqlite.Open(t.Context(), path, sqlite.Options{})

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// wordCounts caches how many documents have a word, because counting them takes longer than finding a page of them. An
+// wordCounts caches the number of documents with a word. Counting these documents takes longer than finding a page of them. An
 // outdated number only makes a list slower.
 type wordCounts struct {
 	mu    sync.Mutex
@@ -22,9 +22,9 @@ type wordCount struct {
 // maxWordCounts is the maximum number of words in the cache. A full cache is emptied before another word is added.
 const maxWordCounts = 1000
 
-// estimate returns the number of documents with a word, up to limit. It returns 0 if the caller must count the documents,
-// because the word is unknown or was counted up to a lower limit, or because the collection has doubled since. If the number
-// exceeds half of the limit, estimate returns the limit, because the plan is the same.
+// estimate returns the number of documents with a word, up to limit. A number above half of the limit becomes the limit.
+// estimate returns 0 if the caller must count the documents: if the word is unknown or was counted up to a lower limit, or if
+// the collection has doubled since.
 func (w *wordCounts) estimate(word string, limit, documents int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,8 +56,8 @@ func (w *wordCounts) forget(words []string) {
 	}
 }
 
-// lookUp returns the rows of up to limit documents that have a word that begins with prefix. all reports whether rows has all
-// of these documents. If all is false, rows may have fewer than limit entries.
+// lookUp returns the row numbers of up to limit documents that have a word that begins with prefix. all reports whether rows
+// has all of these documents. If all is false, rows may still have fewer than limit entries.
 func (c *collection) lookUp(conn *conn, prefix string, limit int64) (rows map[int64]struct{}, all bool, err error) {
 	const wordsPerDocument = 4 // assumed number of words of a document that begin with the prefix
 	b := c.build("SELECT doc FROM ", c.postings(), " WHERE term>=").bind(prefix)

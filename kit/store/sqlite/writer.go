@@ -17,32 +17,31 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// maxBatch is the maximum number of writes in a transaction: enough to share the cost of its fsync, but so few that the
-// first write does not wait long.
+// maxBatch is the maximum number of writes in a transaction. With more writes, the first write would wait too long.
 const maxBatch = 256
 
-// maxBatchText is the size of the searched texts of a transaction, in bytes, after which the transaction accepts no more
-// writes. Indexing texts is slow: it takes up to 40 ms for this size.
+// maxBatchText limits the searched texts of a transaction, in bytes. A transaction that exceeds maxBatchText accepts no further
+// writes. Indexing this many bytes takes up to 40 ms.
 const maxBatchText = 64 << 10
 
 // maxHeld limits the total time of the Atomics in a transaction. After this time, the transaction accepts no further Atomic,
-// because its earlier writes are waiting for the commit.
+// because earlier writes are waiting for the commit.
 const maxHeld = 10 * time.Millisecond
 
-// writesPerCheckpoint is the number of writes after which a checkpoint starts. This many writes fill about 2000 pages of the
-// log. That is fewer than wal_autocheckpoint, the number of pages after which a commit makes a checkpoint itself.
+// writesPerCheckpoint is the number of writes after which a checkpoint starts. These writes fill about 2000 pages of the
+// write-ahead log. At wal_autocheckpoint pages, a commit would make a checkpoint itself.
 const writesPerCheckpoint = 300
 
-// writer makes all changes. Its goroutine runs the queued writes in one transaction, commits, and then returns their
-// results, so that the writes that arrive during one fsync share the next one.
+// writer makes all changes. Its goroutine runs the queued writes in one transaction, commits, and then returns their results.
+// Writes that arrive during one fsync share the next fsync.
 type writer struct {
 	conn    *conn
 	cache   *cache
-	connMu  sync.Mutex // guards conn; locked during a batch and doAlone
+	connMu  sync.Mutex // guards conn; locked during each transaction
 	queue   chan *write
 	waiting []*write      // Atomics from the queue that have not begun; used only by the writer's goroutine
 	limit   time.Duration // time limit of an Atomic
-	queueMu sync.RWMutex  // guards closed; read-locked to use the writer, locked to close the queue
+	queueMu sync.RWMutex  // guards closed; read-locked while the queue or conn is used
 	closed  bool
 	done    chan struct{} // closed after the last write
 
@@ -59,7 +58,7 @@ type writer struct {
 type write struct {
 	do      func(*transaction) error
 	atomic  bool        // do is writer.serve
-	claimed atomic.Bool // set by the writer when it begins the write, or by the caller when its context ends earlier
+	claimed atomic.Bool // set by the writer when it begins the write, or by the caller when the context ends earlier
 	result  chan error  // receives the error of the write after the commit; buffered
 }
 
@@ -101,8 +100,8 @@ func newWriter(c *conn, readers *readers, cache *cache) *writer {
 	return w
 }
 
-// do queues a change, waits until it is committed and on disk, and returns its error. If ctx ends before the change begins,
-// the change is not made, and do returns Unavailable. Once the change has begun, do waits regardless of ctx.
+// do queues a change, waits until the change is on disk, and returns the error of the change. If ctx ends before the change
+// begins, do returns Unavailable and the change is not made. Once the change has begun, do waits regardless of ctx.
 func (w *writer) do(ctx context.Context, change func(*transaction) error) error {
 	job := &write{do: change, result: make(chan error, 1)}
 	if err := w.send(ctx, job); err != nil {
@@ -137,8 +136,8 @@ func (w *writer) send(ctx context.Context, job *write) error {
 	}
 }
 
-// batch makes the first write, and the writes that are queued in the meantime, in one transaction, and sends their results. If
-// a write fails, the other writes are committed, unless the error makes the transaction unusable.
+// batch makes the first write and the writes that are queued in the meantime, in one transaction. Then it sends their results.
+// If a write fails, batch commits the other writes, unless the error makes the transaction unusable.
 func (w *writer) batch(first *write) {
 	w.connMu.Lock()
 	defer w.connMu.Unlock()
@@ -184,8 +183,8 @@ func (w *writer) batch(first *write) {
 	}
 }
 
-// checkpoint copies the log into the database while writes continue. Otherwise a commit would copy the log, and delay its
-// batch. If the checkpoint fails, a later checkpoint or a later commit copies the log.
+// checkpoint copies the write-ahead log into the database while writes continue. A commit that copied the log would delay its
+// batch. If checkpoint fails, a later checkpoint or commit copies the log.
 func (w *writer) checkpoint() {
 	defer w.checkpointing.Store(false)
 	_ = w.readers.use(context.Background(), func(c *conn) error {
@@ -193,10 +192,9 @@ func (w *writer) checkpoint() {
 	})
 }
 
-// next returns the next write of a batch; nil if the batch is full or no write is queued. If the queue is empty, next lets other
-// goroutines run first: the callers of the last batch are about to send their next writes, and an fsync for the first of these
-// writes would delay the others. An Atomic begins after all queued writes, so that many Atomics do not delay other writes longer
-// than one Atomic does.
+// next returns the next write of a batch; nil if the batch is full or no write is queued. If the queue is empty, next first
+// lets other goroutines run: the callers of the last batch are about to send writes, which can share one fsync. next returns
+// the queued Atomics last, so that many Atomics do not delay other writes much longer than one Atomic does.
 func (w *writer) next(tx *transaction) *write {
 	if tx.writes == maxBatch || tx.size > maxBatchText {
 		return nil
@@ -227,9 +225,9 @@ func (w *writer) nextAtomic() *write {
 	return job
 }
 
-// doAlone makes a change in a separate transaction, which an error rolls back. If durable is false, the commit does not call
-// fsync; the fsync of the next durable commit includes the change. Until then the change may be lost in a power failure, but
-// not in a crash of the process.
+// doAlone makes a change in a separate transaction. If the change fails, doAlone rolls the transaction back. If durable is
+// false, the commit does not call fsync. Until the next durable commit, a power failure may lose the change; a crash of the
+// process cannot.
 func (w *writer) doAlone(ctx context.Context, durable bool, change func(*transaction) error) (err error) {
 	if w.session(ctx) != nil {
 		return errors.New("sqlite: Prepare, Load, Drop and Reset cannot be part of an Atomic; call them before the Atomic, with another context")
@@ -278,13 +276,13 @@ func (tx *transaction) addText(c *collection, n, text driver.Value) {
 }
 
 // indexTexts stores the words of the recorded texts. It is called before a search, before a delete, and at the end of the
-// transaction, but not after each write. FTS5 makes one segment of rows that are written in ascending order. If other
-// statements run in between, it makes one segment for each row.
+// transaction. It is not called after each write: if other statements run between the rows, FTS5 makes one segment for each
+// row. For consecutive rows in ascending order, FTS5 makes one segment.
 func (tx *transaction) indexTexts() error {
 	rows := slices.SortedFunc(maps.Keys(tx.texts), func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.c.spec.Name, b.c.spec.Name), cmp.Compare(a.n, b.n))
 	})
-	size := int64(0) // size of the texts of this collection
+	size := int64(0) // size of the texts of this collection, with up to maxMerged bytes for each text
 	for i, row := range rows {
 		text := tx.texts[row]
 		_, err := tx.exec("REPLACE INTO "+row.c.words+"(rowid,words) VALUES(?,?)", row.n, tx.joined(text))
