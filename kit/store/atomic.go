@@ -123,7 +123,7 @@ func (c *Commit) Run() {
 	}
 }
 
-// add registers a function. It returns false if Run has already been called, because nothing would call the function.
+// add registers a function. If Run has already been called, add returns false and does not register the function.
 func (c *Commit) add(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,9 +134,10 @@ func (c *Commit) add(f func()) bool {
 	return true
 }
 
-// AfterCommit registers f to be called after the Atomic of ctx has succeeded; if the Atomic fails, f is not called. If ctx
+// AfterCommit registers f to be called after the Atomic of ctx has succeeded. If the Atomic fails, f is not called. If ctx
 // belongs to a Together on a server without transactions, f is called after the function of the Together has returned, even if
-// that function fails. Without an Atomic or Together, and after the end of a successful one, AfterCommit calls f immediately.
+// that function fails. Without an Atomic or Together, and after the end of a successful Atomic or Together, AfterCommit calls f
+// immediately.
 func AfterCommit(ctx context.Context, f func()) {
 	if c, ok := ctx.Value(commitKey{}).(*Commit); !ok || !c.add(f) {
 		f()

@@ -8,7 +8,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// Filter selects documents. The constructors below return filters; the types are exported for the engines.
+// Filter selects documents. The functions below return filters; the types are exported for the engines.
 type Filter interface{ filter() }
 
 // Op is a comparison, a connective or a kind of change.
@@ -29,18 +29,19 @@ const (
 	OpInc   Op = "inc"
 )
 
-// Comparison selects documents by comparing a field with a scalar: a string, bool, int, int64, float64, Time, Decimal or ID, a
-// type based on one of these types, a pointer to one of these types, or nil, which stands for an absent field. Gt, Gte, Lt and
-// Lte do not select documents without the field, and select nothing if the value is nil. Ne selects documents without the
-// field, unless the value is nil.
+// Comparison selects documents by comparing a field with a scalar. A scalar is a string, bool, signed integer or floating-point
+// number, a Time, Decimal or ID, a pointer to one of these types, or nil. nil stands for an absent field. Gt, Gte, Lt and Lte
+// select only documents with the field, and select nothing if the value is nil. Ne also selects documents without the field,
+// unless the value is nil.
 type Comparison struct {
 	Op    Op
 	Field string
 	Value any
 }
 
-// Membership selects documents whose field equals one of the values or, if List is set, is a list that contains one of the
-// values. If List is not set, the value nil selects documents without the field. Without values, a Membership selects nothing.
+// Membership selects documents whose field equals one of the values. If List is true, it selects documents whose field is a
+// list that contains one of the values. If List is false, the value nil selects documents without the field. Without values, a
+// Membership selects nothing.
 type Membership struct {
 	Field  string
 	Values []any
@@ -202,7 +203,7 @@ func (v Versions) notFound() error {
 	return ErrStale
 }
 
-// UpdateByID updates the document with the id and returns the new version; without changes it only reads the document. Errors:
+// UpdateByID updates the document with the id and returns the new version. Without changes, it only reads the document. Errors:
 // NotFound if versions is nil and the document does not exist; ErrStale if versions is not nil and no document with the id has
 // one of the versions; Conflict as in Update.
 func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {

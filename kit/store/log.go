@@ -57,8 +57,8 @@ var ErrPosition = apperr.New(apperr.NotFound, "The log of changes does not have 
 // ChangeType is the effect of a change on a document.
 type ChangeType string
 
-// The types of changes. Reset stands for any number of changes to a collection that have no entries of their own, because a
-// migration or Load made them.
+// The types of changes. Reset stands for all changes to a collection that a migration or a Load has made. These changes have no
+// separate entries.
 const (
 	Created ChangeType = "created"
 	Updated ChangeType = "updated"
@@ -81,7 +81,7 @@ type Entry struct {
 // Author identifies who makes a change.
 type Author struct {
 	By        *ID // the user; nil if the change was not made by a user
-	Key       *ID // the user's API key; nil if the user did not use one
+	Key       *ID // the user's API key; nil if the user did not use an API key
 	RequestID string
 }
 

@@ -19,8 +19,7 @@ type names struct {
 	fields     fields
 }
 
-// fields has the fields of a struct by JSON name. Each value has the nested fields of a field; it is nil if the field has no
-// nested fields.
+// fields has the fields of a struct by JSON name. Each value has the nested fields of the field; nil if there are none.
 type fields map[string]fields
 
 // anyName stands for the fields of a map or an interface, which can have any name.
@@ -32,7 +31,8 @@ var (
 )
 
 // fieldsOf returns the fields of a type. It returns nil for a type without named fields, such as a list, and for a type that
-// encodes itself, such as Time. A type can refer to itself, so seen has the fields of the types that fieldsOf has already visited.
+// encodes itself, such as Time. seen has the fields of the types that fieldsOf has already visited, because a type can refer to
+// itself.
 func fieldsOf(t reflect.Type, seen map[reflect.Type]fields) fields {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -1,17 +1,15 @@
 // Package store is the database interface of the modules: a Collection of documents with a few methods, typed filters and typed
-// changes. The engines mongo and sqlite implement it; the tests of package storetest check that both behave the same. Package
-// engine has the code that only engines need. The interface Engine, Commit and the types of filters are here because
-// Collection, AfterCommit and the functions that create filters use them.
+// changes. The engines mongo and sqlite implement it. The tests of package storetest check that both engines behave the same.
 //
 // # Rules of both engines
 //
 //   - A document is a Go struct that embeds Meta and has `json` tags, which both engines use as field names. A dotted path
 //     ("profile.city") names a nested field. "id" is the name of the key.
-//   - null and absent are the same: a nil pointer is not stored, and an absent list is read as an empty one. Eq(field, nil)
-//     selects documents without the field.
+//   - null and absent are the same: a nil pointer is not stored, and an absent list is read as an empty list.
+//     Eq(field, nil) selects documents without the field.
 //   - Insert, Update and Delete of one document are atomic, and durable when they return. Each Update increments Meta.Version
 //     and sets Meta.UpdatedAt. DB.Atomic makes several writes atomic.
-//   - Strings compare by code point. Absent values sort before all others. Documents with equal values are sorted by id, in
+//   - Strings compare by code point. Absent values sort before all other values. Documents with equal values are sorted by id, in
 //     the direction of the last Order.
 //   - Unique indexes ignore documents that lack one of their fields.
 //   - The errors that a caller can handle are *apperr.Error: NotFound, Conflict (Fields has the duplicate fields),
@@ -49,16 +47,16 @@ type DB interface {
 	//
 	// Nothing is stored if f returns an error or panics, if ctx ends, or if an operation of f fails with an error other than
 	// NotFound, even if f ignores the error. Atomic returns the error of f or, if f returns nil, the reason why nothing is
-	// stored. f must not search (ErrSearchInAtomic), and must have no effects except its writes, because on MongoDB, f is
-	// repeated after a conflict with other writers. A call of Atomic in f joins the outer Atomic. After Atomic has returned,
-	// operations with the context fail.
+	// stored. f must not search (ErrSearchInAtomic). f must have no effects except its writes: on MongoDB, Atomic repeats f
+	// after a conflict with other writers. A call of Atomic in f joins the outer Atomic. After Atomic has returned, operations
+	// with the context of f fail.
 	//
-	// On SQLite, one Atomic runs at a time, for at most 5 s (ErrTooLong), and other writes wait: f must not wait for anything
+	// On SQLite, one Atomic runs at a time, for at most 5 s (ErrTooLong), while other writes wait. f must not wait for anything
 	// else, such as a write with another context. On MongoDB, f sees a snapshot, and other callers can change documents that f
 	// only reads; see Collection.Lock. On a server without transactions, Atomic returns ErrNoTransactions and does not call f.
 	Atomic(ctx context.Context, f func(context.Context) error) error
-	// Together calls Atomic if the server supports transactions. Otherwise it stores each write of f separately, and f must
-	// order its writes so that it can be interrupted after each write.
+	// Together calls Atomic if the server supports transactions. Otherwise Together stores each write of f separately. f must
+	// order its writes so that an interruption after any write is harmless.
 	Together(ctx context.Context, f func(context.Context) error) error
 	// Serializable reports whether concurrent Atomics have the same result as if they ran one after the other. If they do,
 	// Collection.Lock is not needed.
@@ -83,7 +81,7 @@ type Spec struct {
 	// values of these fields.
 	Scope []string
 	// Parent is the name of the field, of type ID, that has the id of a document's parent record; "" if documents have no
-	// parent. Engines ignore it.
+	// parent. Engines ignore Parent.
 	Parent string
 
 	document reflect.Type // set by the function Open
@@ -108,8 +106,8 @@ type Engine interface {
 	// First decodes the document with the lowest id that f selects into the value that into points to. Errors: NotFound if f
 	// selects no document.
 	First(ctx context.Context, f Filter, into any) error
-	// List reads the documents that q selects, in order. It calls next before each document, and decodes the document into the
-	// value that the result of next points to. It ends before a document that exceeds Query.Bytes. If next is nil, List only
+	// List reads the documents that q selects, in order. For each document, it calls next and decodes the document into the
+	// value that the result of next points to. List ends before a document that exceeds Query.Bytes. If next is nil, List only
 	// counts. In an Atomic, next must not call the database with the context of the Atomic.
 	//
 	// count is the number of documents that q.Filter selects, up to q.MaxCount, or 0 if q.MaxCount is 0.
@@ -121,9 +119,9 @@ type Engine interface {
 	Delete(ctx context.Context, f Filter) (int64, error)
 	// Lock implements Collection.Lock.
 	Lock(ctx context.Context, ids ...ID) error
-	// Load stores new documents in order, much faster than Insert. After an error or a power failure, only the first documents
-	// may be stored. It creates the collection without indexes and without the words that Search looks up: call Prepare after
-	// the last Load, before any other use of the collection.
+	// Load stores new documents in order, much faster than Insert. An error or a power failure may leave only the first
+	// documents stored. Load creates the collection without indexes and without the words that Search looks up. Call Prepare
+	// after the last Load, before any other use of the collection.
 	Load(ctx context.Context, docs []Document) error
 	// Reset writes an entry of the type Reset if the collection has Spec.Changes. Do not call it in an Atomic.
 	Reset(ctx context.Context) error
@@ -137,7 +135,7 @@ type Query struct {
 	Skip   int      // number of documents to skip; not together with After
 	Limit  int      // 0 means no limit
 	Fields []string // top-level fields to read; nil reads all. The id is always read; other fields may be read too
-	// Lossless makes List fail if the Go type cannot represent all of a document; see engine.CheckLossless. If Fields is set,
+	// Lossless makes List fail if the Go type cannot represent a whole document; see engine.CheckLossless. If Fields is set,
 	// Lossless has no effect.
 	Lossless bool
 	// MaxCount limits the count of the documents that Filter selects. With 0, the documents are not counted; with CountAll, all
@@ -213,7 +211,7 @@ type Collection[T Document] struct {
 	now      func() time.Time
 }
 
-// WithClock returns db with another clock, by which its collections set updatedAt. The default clock is time.Now.
+// WithClock returns db with another clock, with which its collections set updatedAt. The default clock is time.Now.
 func WithClock(db DB, now func() time.Time) DB { return clockDB{db, now} }
 
 type clockDB struct {
@@ -298,8 +296,8 @@ func (c *Collection[T]) appendTo(docs *[]T) func() any {
 	}
 }
 
-// Count returns the number of documents that f selects. nil counts all documents: on SQLite in constant time, on MongoDB from the
-// collection's metadata, which is inexact after an unclean shutdown and in sharded clusters.
+// Count returns the number of documents that f selects. With nil, it returns the number of all documents in constant time. On
+// MongoDB, this number is inexact after an unclean shutdown and in sharded clusters.
 func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
 	if err := c.names.filter(f); err != nil {
 		return 0, err
@@ -307,10 +305,10 @@ func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
 	return c.engine.List(ctx, Query{Filter: f, MaxCount: CountAll}, nil)
 }
 
-// Update changes one document that f selects and returns the new version. The filter and the changes are one atomic step: if
-// the filter selects the document only before the change, exactly one of several concurrent callers succeeds. Update sets
-// updatedAt, unless one of the changes sets it. Errors: NotFound if f selects no document; Conflict if another document has the
-// same values in a unique index.
+// Update changes one document that f selects and returns the new version. The filter and the changes are one atomic step.
+// Therefore, if the filter no longer selects the changed document, exactly one of several concurrent callers succeeds. Update
+// sets updatedAt, unless one of the changes sets it. Errors: NotFound if f selects no document; Conflict if another document
+// has the same values in a unique index.
 func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change) (T, error) {
 	doc := c.defaults
 	if err := c.names.changes(f, changes); err != nil {

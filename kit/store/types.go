@@ -127,9 +127,9 @@ func UnmarshalValues(data []byte) ([]any, error) {
 }
 
 // Decimal is an exact number in millionths, with up to 12 digits before the decimal point and 6 after it. Compare values with
-// ==, < and >. For arithmetic, see Big. In JSON it is a string without trailing zeros. Databases store the number of millionths
-// plus 2·10^18 as an integer, which they sort and compare exactly. The stored integer is greater than every integer that a
-// client can send, so that a migration can distinguish a stored decimal from such an integer.
+// ==, < and >. For arithmetic, see Big. In JSON it is a string without trailing zeros. Databases store an integer, the number
+// of millionths plus 2·10^18, which they sort and compare exactly. This integer is greater than every integer that a client can
+// send, so that a migration can distinguish a stored decimal from such an integer.
 type Decimal int64
 
 const (
@@ -327,16 +327,16 @@ var marshalers = json.JoinMarshalers(
 	}),
 )
 
-// EncodeStored writes a document, or a value in a document, in the form in which engines store JSON. This form is the same as
-// with EncodeJSON, but decimals are integers.
+// EncodeStored writes a document, or a value in a document, in the JSON form that engines store. Decimals are integers;
+// everything else is the same as with EncodeJSON.
 func EncodeStored(w io.Writer, v any) error { return json.MarshalWrite(w, v, storedEncoding) }
 
 var storedEncoding = json.JoinOptions(encodeOptions, json.WithMarshalers(json.JoinMarshalers(marshalers, json.MarshalToFunc(
 	func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(d.Stored())) }))))
 
 // SetDefaults sets the fields of a struct that have a default tag to the value of the tag, and other lists to empty lists. dst
-// is a pointer to a zero struct; other types are ignored. A default is JSON, or a string without its quotes. SetDefaults panics
-// if a default does not fit the type of its field.
+// is a pointer to a zero struct. If dst points to another type, SetDefaults does nothing. A default is JSON, or a string
+// without its quotes. SetDefaults panics if a default does not fit the type of its field.
 func SetDefaults(dst any) {
 	v := reflect.ValueOf(dst).Elem()
 	if v.Kind() != reflect.Struct {

@@ -1,4 +1,4 @@
-// Package engine has the code that the engines of package store share and that users of package store do not need.
+// Package engine has the code that the engines of package store share. Only engines need it.
 package engine
 
 import (
@@ -33,8 +33,8 @@ func HasSearch(f store.Filter) bool {
 	return false
 }
 
-// Scalar converts the value of a Comparison to nil, string, bool, int64, float64, ID or Time. A value of any other type,
-// such as a map or a slice, is an error, because it could contain MongoDB operators.
+// Scalar converts the value of a Comparison to nil, string, bool, int64, float64, ID or Time. It fails for other types, such as
+// a map or a slice, because a value of these types could contain MongoDB operators.
 func Scalar(v any) (any, error) {
 	if store.IsNil(v) {
 		return nil, nil

@@ -32,7 +32,7 @@ type LogSignal struct {
 	newest  map[string]int64 // number of the newest known entry, by collection; the key "" stands for all collections
 	changed map[string]chan struct{}
 	waiting int
-	from    int64 // after.Number of the caller that began to wait when waiting was 0
+	from    int64 // position of the caller that began to wait when waiting was 0
 }
 
 // Notify records that the collection's entry with this number can be read. It wakes the callers that are waiting for entries of
@@ -52,8 +52,8 @@ func (s *LogSignal) Notify(collection string, number int64) {
 	}
 }
 
-// Waiting reports whether callers are waiting. The caller that began to wait first is waiting for an entry with a number
-// greater than from. That caller may have stopped waiting while others continue.
+// Waiting reports whether callers are waiting. from is the position of the caller that began to wait first. This caller may
+// have stopped waiting while others continue.
 func (s *LogSignal) Waiting() (from int64, waiting bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

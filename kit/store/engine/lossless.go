@@ -16,8 +16,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// CheckLossless compares doc, a pointer to a decoded document, with the JSON that it was decoded from. It fails if the type of
-// doc lacks a field of the JSON or changes a value. A null equals an absent value, and doc may omit empty values.
+// CheckLossless compares doc, a pointer to a decoded document, with the JSON from which doc was decoded. It fails if the type
+// of doc lacks a field of the JSON or changes a value. A null equals an absent value, and doc may omit empty values.
 func CheckLossless(stored []byte, doc any) error {
 	var encoded bytes.Buffer
 	if err := store.EncodeStored(&encoded, doc); err != nil {
@@ -52,8 +52,8 @@ func parse(object []byte) (tree map[string]any, err error) {
 	return tree, err
 }
 
-// difference looks for a value in before that is missing from after, or is different in after, and returns the path of that
-// value. The path is empty if before itself is different. An empty value may be missing. differs is false if there is no
+// difference looks for a value in before that is missing from after, or is different in after. It returns the path of that
+// value; the path is empty if before itself is different. An empty value may be missing. differs is false if there is no
 // difference.
 func difference(before, after any) (path []string, differs bool) {
 	switch before := before.(type) {

@@ -34,8 +34,8 @@ func (t *Transaction) Do(ctx context.Context, operation func() error) error {
 	return err
 }
 
-// Run calls f and ends the Atomic, even if f panics. Like End, Run returns nil if the writes are to be stored, and otherwise
-// the reason why nothing is stored.
+// Run calls f and ends the Atomic, even if f panics. It returns nil if the writes are to be stored, and otherwise the reason
+// why nothing is stored.
 func (t *Transaction) Run(ctx context.Context, f func(context.Context) error) (err error) {
 	err = errPanic
 	defer func() { err = t.End(err, errEnded) }()
@@ -63,7 +63,7 @@ func (t *Transaction) Join(ctx context.Context, f func(context.Context) error) (
 // errPanic ends an Atomic whose function panics.
 var errPanic = errors.New("store: the function of an Atomic panicked")
 
-// End ends the Atomic, unless it has already ended. err is a reason to store nothing, or nil; later is the error that
+// End ends the Atomic, unless the Atomic has already ended. err is a reason to store nothing, or nil. later is the error that
 // subsequent operations return. End returns nil if the writes are to be stored. Otherwise it returns the reason why nothing is
 // stored: err, or the error of the operation that failed.
 func (t *Transaction) End(err, later error) error {
@@ -76,4 +76,4 @@ func (t *Transaction) End(err, later error) error {
 }
 
 // errEnded is returned by an operation whose context belongs to an Atomic that has ended.
-var errEnded = errors.New("store: the Atomic of this context has ended; use its context only inside its function")
+var errEnded = errors.New("store: the Atomic of this context has ended; use the context only inside the function of the Atomic")

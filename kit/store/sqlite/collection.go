@@ -146,7 +146,7 @@ func (c *collection) Delete(ctx context.Context, f store.Filter) (n int64, err e
 			n++
 			key := c.cacheKey(values[0].(string))
 			tx.changed = append(tx.changed, key)
-			return tx.record(ctx, c, store.Deleted, key.id, nil, values[1]) // SQLite deletes all rows before it returns the first row
+			return tx.record(ctx, c, store.Deleted, key.id, nil, values[1]) // SQLite has already deleted all rows
 		})
 		if err == nil {
 			tx.documents[c] -= n

@@ -219,7 +219,7 @@ func (c *collection) fillWords(tx *transaction) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return tx.run("INSERT INTO " + c.words + "(" + c.words + ") VALUES('optimize')") // merge all segments into one, for faster searches
+	return tx.run("INSERT INTO " + c.words + "(" + c.words + ") VALUES('optimize')") // faster searches in one segment
 }
 
 // readTexts sends the words of all committed documents in batches, in the order of the rows. Each batch is a channel that

@@ -1,5 +1,4 @@
-// Package textsearch splits texts and queries into the words that a search compares. The engines of package store and the
-// limits of queries use it.
+// Package textsearch splits texts and queries into the words that a search compares.
 package textsearch
 
 import (
@@ -12,16 +11,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The maximum length of a word, in runes. Longer words are cut, which keeps the keys of an index short. Texts and queries have
-// the same maximum, so that a long word in a query matches the same word in a text.
+// The maximum length of a word, in runes. Longer words are cut, which keeps the keys of an index short. Words of texts and of
+// queries are cut in the same way, so that a long word in a query matches the same word in a text.
 const (
 	maxWord  = 32 // in a script with spaces between words
 	maxPiece = 6  // in a script without spaces between words
 )
 
-// Words returns the distinct words of a stored text in the form that a search compares: runs of letters and digits without case
-// and accents, of at most 32 runes. In a script without spaces between words, a word of up to 6 runes begins at each rune of a
-// run, so that any part of the run, up to 6 runes long, is the prefix of a word.
+// Words returns the distinct words of a stored text. A word is a run of letters and digits without case and accents, of at most
+// 32 runes. In a script without spaces between words, each rune of a run begins a word of up to 6 runes. Therefore any part of
+// the run, up to 6 runes long, is the prefix of a word.
 func Words(text string) []string {
 	return split(fold(text), func(run string, add func(string)) {
 		for rest := run; len(rest) > 0; rest = rest[len(cut(rest, 1)):] {
@@ -46,7 +45,7 @@ func QueryWords(text string) []string {
 	})
 }
 
-// split returns the distinct words of a folded text. It calls pieces with each run of a script without spaces.
+// split returns the distinct words of a folded text. For each run of a script without spaces, it calls pieces.
 func split(text string, pieces func(run string, add func(string))) (words []string) {
 	seen := make(map[string]struct{}, min(len(text)/6, 128)) // most texts need no larger buffer
 	add := func(word string) {
@@ -186,11 +185,11 @@ func isUnspaced(r rune) bool {
 		unicode.Myanmar) || r == 'ー' || r == '〆' || isVoicingMark(r)
 }
 
-// isVoicingMark reports whether r is a mark that changes は to ば or ぱ. Such a mark changes the sound, so it is not an accent.
+// isVoicingMark reports whether r is a mark that changes は to ば or ぱ. Such a mark changes the sound, so it is no accent.
 func isVoicingMark(r rune) bool { return r == '\u3099' || r == '\u309A' }
 
-// MissingWord returns the index of the first prefix that none of the Words of a text begins with, or -1 if there is no such
-// prefix. The prefixes must come from QueryWords.
+// MissingWord returns the index of the first prefix with which no word of a text begins; -1 if there is no such prefix. The
+// prefixes must come from QueryWords.
 func MissingWord(text []byte, prefixes []string) int {
 	if isASCII(text) {
 		return slices.IndexFunc(prefixes, func(prefix string) bool { return !containsFold(text, prefix, true) })
@@ -199,7 +198,7 @@ func MissingWord(text []byte, prefixes []string) int {
 	return slices.IndexFunc(prefixes, func(prefix string) bool { return !hasWord(folded, prefix) })
 }
 
-// MissingText returns the index of the first prefix that does not occur in a text, not even within a word, or -1 if there is no
+// MissingText returns the index of the first prefix that a text does not contain, not even within a word; -1 if there is no
 // such prefix. It is faster than MissingWord if the text is ASCII.
 func MissingText(text []byte, prefixes []string) int {
 	if isASCII(text) {
@@ -213,15 +212,15 @@ func isASCII(text []byte) bool {
 	return !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
-// containsFold reports whether an ASCII text contains prefix, in upper or lower case. If atWord is true, prefix must be at the
-// start of a word.
+// containsFold reports whether an ASCII text contains prefix, in upper or lower case. If atWord is true, it only looks at the
+// start of words.
 func containsFold(text []byte, prefix string, atWord bool) bool {
 	lower := prefix[0]
 	upper := byte(unicode.ToUpper(rune(lower)))
 	return containsCase(text, prefix, lower, atWord) || containsCase(text, prefix, upper, atWord)
 }
 
-// containsCase does the same as containsFold, but the first character in text must be first.
+// containsCase is like containsFold, but the first character of prefix must have the case of first in the text.
 func containsCase(text []byte, prefix string, first byte, atWord bool) bool {
 	for start := 0; ; {
 		at := bytes.IndexByte(text[start:], first)

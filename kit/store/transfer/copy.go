@@ -37,15 +37,15 @@ type Options struct {
 	From, To string       // addresses of the databases
 	Specs    []store.Spec // all collections of the service
 	Skip     []string     // names of the source's collections that are not copied
-	Replace  bool         // delete the target's documents; if false, Copy fails if the target has documents, unless it continues
+	Replace  bool         // delete the target's documents; if false, a new copy fails if the target has documents
 	Progress io.Writer    // receives the progress
 	Report   io.Writer    // receives a table of the copied collections
 }
 
 // Copy copies all collections except those in Skip, compares the target with the source, and creates the indexes. While Copy
 // runs, and after an error or an interruption, the target is marked as unfinished. If Copy is called again with the same
-// addresses, it continues after the last document of the target. If the comparison found a difference, it starts from the
-// beginning.
+// addresses, it continues after the last document of the target. If the comparison found a difference, the next Copy starts
+// from the beginning.
 func Copy(ctx context.Context, o Options) (err error) {
 	if engines.Same(o.From, o.To) {
 		return errSame
@@ -125,9 +125,9 @@ func (c *copier) checkSource(ctx context.Context) error {
 	return nil
 }
 
-// prepareTarget marks the target as unfinished and empties it, unless it is the unfinished target of an earlier copy of the
-// same source. Without Replace, it fails if the target has other documents or is an unfinished copy of another source. It also
-// fails if the target is the source.
+// prepareTarget marks the target as unfinished and empties it, unless an earlier copy of the same source has already done so.
+// Without Replace, it fails if the target has other documents or is an unfinished copy of another source. It also fails if the
+// target is the source.
 func (c *copier) prepareTarget(ctx context.Context) error {
 	from := engines.Redact(c.From)
 	filled, err := c.filledCollections(ctx)
@@ -214,7 +214,7 @@ func (c *copier) compare(ctx context.Context) error {
 		return nil
 	}
 	err = fmt.Errorf("the copy differs from the source in %s; most likely the source was changed during the copy: "+
-		"stop the services that use it and run the same command again, which starts from the beginning", strings.Join(different, ", "))
+		"stop the services that use the source and run the same command again, which starts from the beginning", strings.Join(different, ", "))
 	return errors.Join(err, updateMarker(ctx, c.target, store.Set("emptied", false)))
 }
 
@@ -245,7 +245,7 @@ func (c *copier) report() error {
 	return table.Flush()
 }
 
-// markerName is the collection that the target of an unfinished copy has.
+// markerName is the name of a collection that only the target of an unfinished copy has.
 const markerName = "unfinished-copy"
 
 // marker is the only document of the collection markerName. If the source has a marker with the same id, both addresses name
@@ -253,7 +253,7 @@ const markerName = "unfinished-copy"
 type marker struct {
 	store.Meta `bson:",inline"`
 	Source     string `json:"source"`  // address of the source, without credentials
-	Emptied    bool   `json:"emptied"` // the documents that existed before the copy are deleted
+	Emptied    bool   `json:"emptied"` // the documents that existed before the copy have been deleted
 }
 
 var markerSpec = store.Spec{Name: markerName}

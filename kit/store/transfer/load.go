@@ -32,7 +32,7 @@ func (c *copier) load(ctx context.Context) error {
 
 // loadCollection copies the documents of one collection that follow the last document in the target.
 func (c *copier) loadCollection(ctx context.Context, spec store.Spec, bar *progress.Bar) error {
-	// An id of another type than store.ID can sort after all valid ids, where eachPage would not find its document.
+	// An id of another type than store.ID can sort after all valid ids, so that eachPage would not find the document.
 	if _, err := lastID(ctx, c.source, spec, true); err != nil {
 		return fmt.Errorf("the source: %w", err)
 	}
@@ -92,7 +92,7 @@ func eachCollection(ctx context.Context, db store.DB, specs []store.Spec, do fun
 	return nil
 }
 
-// eachPage calls do with the documents that q selects, up to pageSize at a time, in the order of their ids.
+// eachPage calls do with the documents that q selects, in the order of their ids, up to pageSize documents at a time.
 func eachPage(ctx context.Context, db store.DB, spec store.Spec, q store.Query, do func([]store.Document) error) error {
 	engine := db.Open(spec)
 	q.Limit = pageSize
@@ -133,7 +133,7 @@ func lastID(ctx context.Context, db store.DB, spec store.Spec, lossless bool) ([
 	return []any{store.IDOf(last)}, nil
 }
 
-// count returns the number of documents of all collections of specs in a database.
+// count returns the total number of documents in the collections of specs.
 func count(ctx context.Context, db store.DB, specs []store.Spec) (total int64, err error) {
 	err = eachCollection(ctx, db, specs, func(spec store.Spec) error {
 		n, err := db.Open(spec).List(ctx, store.Query{MaxCount: store.CountAll}, nil)
