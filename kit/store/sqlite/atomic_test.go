@@ -13,7 +13,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// queue starts a call that queues a write, waits until it is in the queue, and returns a function that waits for its error.
+// queue starts a call that queues a write, waits until the write is in the queue, and returns a function that waits for the
+// error of the call.
 func queue(t *testing.T, db *DB, call func() error) (wait func() error) {
 	t.Helper()
 	before, result := len(db.writer.queue), make(chan error, 1)
@@ -58,7 +59,8 @@ func TestAtomicLimit(t *testing.T) {
 	wantCount(t, c, 2)
 }
 
-// TestAtomicInBatch rolls an Atomic back between other writes of its transaction, whose words are not indexed yet.
+// TestAtomicInBatch rolls an Atomic back between other writes of its transaction. The words of these writes are not indexed
+// yet.
 func TestAtomicInBatch(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -133,8 +135,8 @@ func TestAtomicFirst(t *testing.T) {
 	}
 }
 
-// TestAtomicOrder checks that all queued writes run between two Atomics, and that a long Atomic does not share a transaction
-// with the next one: the writes between them would wait for the end of both.
+// TestAtomicOrder checks that all queued writes run between two Atomics. A long Atomic must not share a transaction with the
+// next Atomic: the writes between them would wait for the end of both.
 func TestAtomicOrder(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -220,7 +222,7 @@ func TestAtomicFaults(t *testing.T) {
 	wantCount(t, c, 2)
 }
 
-// TestAtomicGivenUp checks that a function does not run if its context ends before its turn.
+// TestAtomicGivenUp checks that the function of an Atomic does not run if the context ends before its turn.
 func TestAtomicGivenUp(t *testing.T) {
 	t.Parallel()
 	db, _ := openItems(t, Options{})
@@ -254,7 +256,7 @@ func TestAtomicAlone(t *testing.T) {
 	}))
 }
 
-// TestAtomicClose closes the database while functions run and wait.
+// TestAtomicClose closes the database while one Atomic runs and another Atomic waits.
 func TestAtomicClose(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

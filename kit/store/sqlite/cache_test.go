@@ -125,7 +125,7 @@ func learn(v *atomic.Int64, n int64) {
 	}
 }
 
-// TestCacheSize checks the size of a full cache, and that documents that are read again stay.
+// TestCacheSize checks the size of a full cache. A document that is read repeatedly must stay in the cache.
 func TestCacheSize(t *testing.T) {
 	t.Parallel()
 	c := newCache()
@@ -143,7 +143,7 @@ func TestCacheSize(t *testing.T) {
 	}
 	other := cacheKey{"items", store.NewID()}
 	c.put(other, doc, 0)
-	for range 20_000 { // each change removes the document, and the next read keeps it again
+	for range 20_000 { // each change removes the document, and the next read adds the document again
 		must(t, c.commit([]cacheKey{often}, func() error { return nil }))
 		_, state := c.get(often)
 		c.put(often, doc, state)

@@ -72,8 +72,8 @@ func TestLargeTextsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestLargeTextAlone checks that a write with many words does not share a transaction with other writes, which would wait for
-// it.
+// TestLargeTextAlone checks that a write with many words does not share a transaction with other writes, because the other
+// writes would wait.
 func TestLargeTextAlone(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -87,7 +87,7 @@ func TestLargeTextAlone(t *testing.T) {
 		defer large.Wait()
 		return c.Insert(t.Context(), newItem("after"))
 	})
-	if len(together) != 1 || together[0] != 3 { // the write of wantBatch is the third one
+	if len(together) != 1 || together[0] != 3 { // with the write of hold
 		t.Errorf("transactions of %v writes, want one of 3", together)
 	}
 	if n, err := c.Count(t.Context(), nil); n != 4 || err != nil {

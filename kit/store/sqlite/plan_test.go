@@ -14,7 +14,7 @@ import (
 )
 
 // TestPlans checks that queries which a declared index supports read only this index: the queries visit no other rows and do
-// not sort rows. A page after a row begins with an index lookup, so that its cost does not depend on its position.
+// not sort rows. A page after a row begins with an index lookup, so that the cost of the page does not depend on its position.
 func TestPlans(t *testing.T) {
 	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "plan.db"), Options{})
 	if err != nil {
@@ -114,7 +114,7 @@ func wantPlan(t *testing.T, db *DB, b *builder, index string, looksUp bool) {
 	if looksUp {
 		verb = "SEARCH"
 	}
-	// SQLite uses the unique index if all of its fields are given: it finds at most one row.
+	// If all fields of the unique index are given, SQLite uses this index, because it finds at most one row.
 	wanted := regexp.MustCompile(verb + ` articles USING (COVERING )?INDEX ` + regexp.QuoteMeta(index) + `(:unique)?( \(|\n)`)
 	if !wanted.MatchString(plan) || strings.Contains(plan, "TEMP B-TREE") {
 		t.Errorf("%s\ndoes not read %s as it should:\n%s", b.String(), index, plan)

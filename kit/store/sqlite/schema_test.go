@@ -150,7 +150,7 @@ func TestMergeInSteps(t *testing.T) {
 	}
 }
 
-// TestFillWords checks that Prepare stores the words of more documents than it reads together, also after a failed Load.
+// TestFillWords checks that Prepare stores the words of more documents than a batch has, also after a failed Load.
 func TestFillWords(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

@@ -23,7 +23,7 @@ const searchDocuments = 600
 func searched(t *testing.T) *collection {
 	t.Helper()
 	db, c := openItems(t, Options{})
-	db.readers.maxScans, db.searches.maxScans = 240, 400 // so that some searches are costly, and some find little
+	db.readers.maxScans, db.searches.maxScans = 240, 400 // so small that some searches exceed them
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range searchDocuments {
 		words := []string{"all", []string{"even", "odd"}[n%2]}
@@ -228,8 +228,8 @@ func TestScanGivesUp(t *testing.T) {
 	must(t, err)
 }
 
-// TestCostlySearch checks that a costly search gets an error while others use its connections, and that other reads do not
-// wait for searches.
+// TestCostlySearch checks that a costly search fails while other searches use all of its connections. Other reads must not wait
+// for searches.
 func TestCostlySearch(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
@@ -320,7 +320,7 @@ func TestLookUp(t *testing.T) {
 }
 
 // TestCommonInShortList searches for a word that is common in relation to the rows of the first list, and rare in relation to
-// those of the second one.
+// the rows of the second list.
 func TestCommonInShortList(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

@@ -20,8 +20,8 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// childPath is the environment variable with the path of the database that this binary writes to if a test starts it as a child
-// process.
+// childPath is the name of an environment variable. If a test starts this binary as a child process, the variable has the path
+// of the database to write to.
 const childPath = "SQLITE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -93,7 +93,7 @@ func child(path string) {
 	select {}
 }
 
-// TestKill kills a writing process repeatedly. Everything that it has reported as stored must be on disk.
+// TestKill kills a writing process repeatedly. The notes on disk must have the states that the process has reported.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "kill.db")

@@ -160,7 +160,7 @@ func TestFailedCommit(t *testing.T) {
 }
 
 // TestBrokenBatch checks that all writes of a batch fail if the disk is full for one of them, because SQLite may have rolled
-// back the earlier ones.
+// back the earlier writes.
 func TestBrokenBatch(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -214,7 +214,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// wantBatch makes the writes in one batch, in this order, and checks how they end.
+// wantBatch makes the writes in one batch, in this order, and checks the error code of each write.
 func wantBatch(t *testing.T, db *DB, want apperr.Code, writes ...func() error) {
 	t.Helper()
 	release := hold(t, db)
@@ -233,7 +233,7 @@ func wantBatch(t *testing.T, db *DB, want apperr.Code, writes ...func() error) {
 	group.Wait()
 }
 
-// TestGivenUp checks that a write is not made if its context ends before it begins, and is made otherwise.
+// TestGivenUp checks that a write is not made if its context ends before the write begins, and is made otherwise.
 func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
@@ -321,8 +321,8 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestSnapshot checks that a page has a row only once if the row moves while the page is read: it moves from the part that is
-// being read to the next part.
+// TestSnapshot checks that a page has a row only once if the row moves while the page is read. The row moves from the part that
+// is being read to the next part.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

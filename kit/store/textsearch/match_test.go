@@ -46,7 +46,7 @@ func matches(text, query string) bool {
 	return len(prefixes) > 0 && MissingWord([]byte(text), prefixes) < 0
 }
 
-// TestWordsOfLongTexts checks that the last of many words is found by an index and in the text.
+// TestWordsOfLongTexts checks that Words and MissingWord find the last of many words.
 func TestWordsOfLongTexts(t *testing.T) {
 	t.Parallel()
 	const n = 20_000

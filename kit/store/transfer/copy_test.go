@@ -221,7 +221,7 @@ func TestCopy(t *testing.T) {
 				t.Errorf("the report has no %q:\n%s", line, report)
 			}
 		}
-		with(t, to, func(db store.DB) { // as the copy left it, before Prepare
+		with(t, to, func(db store.DB) { // the state after the copy, before Prepare
 			must(t, CheckFinished(t.Context(), db))
 			names, err := db.Names(t.Context())
 			must(t, err)
@@ -245,7 +245,7 @@ func TestCopy(t *testing.T) {
 	})
 }
 
-// TestNotEmpty checks that documents of the target are kept without --replace, and deleted with it.
+// TestNotEmpty checks that documents of the target are kept without --replace, and deleted with --replace.
 func TestNotEmpty(t *testing.T) {
 	t.Parallel()
 	pairs(t, func(t *testing.T, from, to string) {
