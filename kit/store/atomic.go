@@ -28,7 +28,7 @@ var ErrSearchInAtomic = errors.New("store: a search inside an Atomic; search bef
 var ErrNoAtomic = errors.New("store: Lock outside of an Atomic; call it in the function that Atomic calls, with its context")
 
 // Lock prevents other callers from changing the documents with the ids until the Atomic of ctx ends, even if the Atomic only
-// reads them. Use it to enforce a rule over several documents: each writer locks a document that all writers share. If
+// reads them. Use Lock to enforce a rule over several documents: each writer locks a document that all writers share. If
 // DB.Serializable is true, Lock is not needed. Errors: NotFound if a document does not exist; ErrNoAtomic if ctx does not
 // belong to an Atomic.
 func (c *Collection[T]) Lock(ctx context.Context, ids ...ID) error { return c.engine.Lock(ctx, ids...) }

@@ -7,9 +7,9 @@ import (
 )
 
 // Log is the log of changes of a database. Each insert, update and delete of a document in a collection with Spec.Changes has
-// exactly one entry, except the changes that a migration or Load makes; see Reset. The entries have consecutive
-// numbers, and the entries for one document are in the order of its changes. After DB.Prepare has prepared such a collection,
-// the log has at least one entry.
+// exactly one entry, except the changes that a migration or Load makes; see Reset. The entries have consecutive numbers. The
+// entries for one document are in the order of its changes. After DB.Prepare has prepared such a collection, the log has at
+// least one entry.
 type Log interface {
 	// Last returns the position of the newest entry.
 	Last(context.Context) (Position, error)
@@ -19,8 +19,8 @@ type Log interface {
 	Read(ctx context.Context, q LogQuery) (entries []Entry, next Position, err error)
 	// Newest returns the entries that the filter selects, newest first.
 	Newest(context.Context, LogFilter) ([]Entry, error)
-	// Wait returns nil when the collection may have an entry after the position; "" stands for any collection. It returns
-	// Unavailable if ctx ends first. It notices an entry of another instance about 100 ms later.
+	// Wait returns nil when the collection may have an entry after the position; "" stands for any collection. Wait returns
+	// Unavailable if ctx ends first. Wait notices an entry of another instance about 100 ms later.
 	Wait(ctx context.Context, collection string, after Position) error
 	// Sweep deletes the oldest entries that were created before the time, at most 500, and returns their number. It never
 	// deletes the newest entry. On MongoDB, it keeps entries one hour longer.

@@ -82,7 +82,7 @@ func (n names) unknown(path, parent, nearest string) error {
 	return fmt.Errorf("store: the collection %s has no field %q%s", n.collection, path, hint)
 }
 
-// filter checks the fields of a filter.
+// filter returns an error if a filter names an unknown field.
 func (n names) filter(f Filter) error {
 	switch f := f.(type) {
 	case Comparison:
@@ -99,7 +99,6 @@ func (n names) filter(f Filter) error {
 	return nil
 }
 
-// query checks the fields of a query.
 func (n names) query(q Query) error {
 	for _, order := range q.Sort {
 		if err := n.check(order.Field); err != nil {
@@ -114,7 +113,6 @@ func (n names) query(q Query) error {
 	return n.filter(q.Filter)
 }
 
-// changes checks the fields of a filter and of changes.
 func (n names) changes(f Filter, changes []Change) error {
 	for _, change := range changes {
 		if err := n.check(change.Field); err != nil {

@@ -35,8 +35,8 @@ type DB interface {
 	// Open declares a collection without accessing the database. If Open is called again with the same name, Prepare uses the
 	// later Spec.
 	Open(Spec) Engine
-	// Prepare creates the missing parts of the declared collections: tables, indexes, and the words that Search looks up, also
-	// for existing documents. It may be called repeatedly, and by several instances concurrently.
+	// Prepare creates the missing parts of the declared collections: tables, indexes, and the words that Search looks up,
+	// including the words of existing documents. It may be called repeatedly, and by several instances concurrently.
 	Prepare(context.Context) error
 	// Names returns the names of all collections, sorted.
 	Names(context.Context) ([]string, error)
@@ -58,8 +58,8 @@ type DB interface {
 	// Together calls Atomic if the server supports transactions. Otherwise Together stores each write of f separately. f must
 	// order its writes so that an interruption after any write is harmless.
 	Together(ctx context.Context, f func(context.Context) error) error
-	// Serializable reports whether concurrent Atomics have the same result as if they ran one after the other. If they do,
-	// Collection.Lock is not needed.
+	// Serializable reports whether concurrent Atomics have the same result as if they ran one after the other. If Serializable
+	// is true, Collection.Lock is not needed.
 	Serializable() bool
 	// Log returns the log of the changes in collections with Spec.Changes.
 	Log() Log
@@ -80,8 +80,8 @@ type Spec struct {
 	// Scope has the names of fields of the types ID and *ID that never change, such as the owner. Entries of the log have the
 	// values of these fields.
 	Scope []string
-	// Parent is the name of the field, of type ID, that has the id of a document's parent record; "" if documents have no
-	// parent. Engines ignore Parent.
+	// Parent is the name of the field, of type ID, that has the id of the parent record; "" if documents have no parent.
+	// Engines ignore Parent.
 	Parent string
 
 	document reflect.Type // set by the function Open
@@ -91,9 +91,9 @@ type Spec struct {
 // DB.Open.
 func (s Spec) NewDocument() Document { return reflect.New(s.document).Interface().(Document) }
 
-// Index declares an index. Engines append the id to the fields of an index that is not unique, so that a list sorted by the
-// fields reads the index in order, in both directions. A list cannot read a unique index in order. If a list is sorted by the
-// fields of a unique index, also declare an index on these fields that is not unique.
+// Index declares an index. Engines append the id to the fields of an index that is not unique. Then a list that is sorted by
+// these fields reads the index in order, in both directions. A list cannot read a unique index in order. If a list is sorted by
+// the fields of a unique index, also declare an index on these fields that is not unique.
 type Index struct {
 	Fields []string
 	Unique bool
@@ -211,7 +211,8 @@ type Collection[T Document] struct {
 	now      func() time.Time
 }
 
-// WithClock returns db with another clock, with which its collections set updatedAt. The default clock is time.Now.
+// WithClock returns db with another clock. The collections of the result set updatedAt by this clock. The default clock is
+// time.Now.
 func WithClock(db DB, now func() time.Time) DB { return clockDB{db, now} }
 
 type clockDB struct {
@@ -275,9 +276,8 @@ func (c *Collection[T]) List(ctx context.Context, q Query) ([]T, error) {
 	return docs, err
 }
 
-// Page returns the documents that q selects, as List does, and the number of documents that q.Filter selects, up to
-// q.MaxCount; 0 counts all. On SQLite both come from one snapshot. On MongoDB they are two commands, between which other
-// callers may write.
+// Page returns the documents that q selects, as List does, and the number of documents that q.Filter selects, up to q.MaxCount;
+// 0 counts all. On SQLite, both results come from one snapshot. On MongoDB, other callers may write between the two commands.
 func (c *Collection[T]) Page(ctx context.Context, q Query) ([]T, int64, error) {
 	docs := make([]T, 0, min(q.Limit, 128))
 	if err := c.names.query(q); err != nil {
@@ -321,8 +321,8 @@ func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change)
 	return doc, err
 }
 
-// Delete deletes all documents that f selects and returns their number. If several callers delete the same document, only
-// one of them counts it.
+// Delete deletes all documents that f selects and returns their number. If several callers delete the same document, only one
+// of them counts this document.
 func (c *Collection[T]) Delete(ctx context.Context, f Filter) (int64, error) {
 	if err := c.names.filter(f); err != nil {
 		return 0, err

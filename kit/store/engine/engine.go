@@ -10,7 +10,7 @@ import (
 )
 
 // TotalOrder returns sort with the id as its last field, so that no two documents compare equal. If sort has no id, TotalOrder
-// appends it in the direction of the last field. Otherwise it removes the fields after the id.
+// appends the id in the direction of the last field. Otherwise it removes the fields after the id.
 func TotalOrder(sort []store.Order) []store.Order {
 	if i := slices.IndexFunc(sort, func(o store.Order) bool { return o.Field == "id" }); i >= 0 {
 		return sort[:i+1]

@@ -13,8 +13,8 @@ import (
 // atomicLimit is the time limit of an Atomic. Other writes wait until the Atomic ends.
 const atomicLimit = 5 * time.Second
 
-// session is a running Atomic. The function of the Atomic runs in the goroutine of its caller and uses the connection of the
-// writer. Meanwhile the writer waits.
+// session is a running Atomic. The function of the Atomic runs in the goroutine that called Atomic, and uses the connection of
+// the writer. Meanwhile the writer waits.
 type session struct {
 	engine.Transaction
 	tx     *transaction
@@ -157,7 +157,7 @@ func (s *session) write(ctx context.Context, b *builder, do func(*transaction) e
 	})
 }
 
-// read calls read with the connection of the Atomic, for documents that f selects.
+// read calls read with the connection of the Atomic. It fails if f, the filter of the operation, has a search.
 func (s *session) read(ctx context.Context, f store.Filter, read func(*conn) error) error {
 	return s.Do(ctx, func() error {
 		if engine.HasSearch(f) {

@@ -105,8 +105,8 @@ func (c *collection) changesSearched(changes []store.Change) bool {
 	})
 }
 
-// merge merges pages of the segments of FTS5, after texts with a total of size bytes were indexed. A page takes about 150 µs.
-// The number of pages is in proportion to size, so thousands of writes share the merge of a large segment.
+// merge merges segments, the parts of the FTS5 index, after texts with a total of size bytes were indexed. The number of merged
+// pages is in proportion to size, because a page takes about 150 µs. Thousands of writes share the merge of a large segment.
 func (c *collection) merge(tx *transaction, size int64) error {
 	_, err := tx.exec("INSERT INTO "+c.words+"("+c.words+",rank) VALUES('merge',?)", 2+size/2048)
 	return err
@@ -115,8 +115,8 @@ func (c *collection) merge(tx *transaction, size int64) error {
 // trusted skips the checks for duplicate names and invalid UTF-8, which stored documents cannot have.
 var trusted = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// decode decodes a stored document into the value that into points to. Version 2 of encoding/json takes a quarter of the
-// time of version 1 (docs/performance.md).
+// decode decodes a stored document into the value that into points to. It uses version 2 of encoding/json, which takes a
+// quarter of the time of version 1 (docs/performance.md).
 func (c *collection) decode(doc []byte, into any) error {
 	if err := json.Unmarshal(doc, into, trusted); err != nil {
 		return fmt.Errorf("sqlite: a document of %q does not fit its type: %w", c.spec.Name, err)

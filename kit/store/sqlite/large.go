@@ -111,7 +111,7 @@ func withWords(text string, words []string, do func(*transaction) error) func(*t
 }
 
 // mergeLarge merges segments after a large text was indexed, so that the number of segments stays small. Other writes run
-// between its transactions. mergeLarge ignores errors, because a later write merges the remaining segments.
+// between the transactions of mergeLarge. Errors are ignored, because a later write merges the remaining segments.
 func (c *collection) mergeLarge(words []string) {
 	bytes := 0
 	for _, word := range words {

@@ -53,7 +53,8 @@ func (s *scan) matches(doc []byte) bool {
 	return missing < 0
 }
 
-// appendText returns s.text with the string at the path of a JSON object appended. It ignores values other than strings.
+// appendText appends the string at the path of a JSON object to s.text and returns the result. It ignores values other than
+// strings.
 func (s *scan) appendText(object []byte, path string) []byte {
 	for name := range strings.SplitSeq(path, ".") {
 		object = s.property(object, name)

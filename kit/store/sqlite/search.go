@@ -186,8 +186,8 @@ func (c *collection) plan(conn *conn, q store.Query, search store.TextSearch, wo
 		return nil, err
 	}
 	rows := min(q.Skip+cmp.Or(q.Limit, defaultRows), maxPlannedRows)
-	// A word in threshold documents is common, because looking up the word costs as much as scanning the list. If threshold
-	// documents have the word, a scan finds the rows in about rows*documents/threshold documents.
+	// If a word is in threshold documents, looking up the word costs as much as scanning the list. Such a scan finds the rows
+	// in about rows*documents/threshold documents.
 	threshold := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
 	threshold = max(1, min(threshold, conn.pool.maxScans/2))
 	limit := threshold

@@ -56,8 +56,8 @@ func (w *wordCounts) forget(words []string) {
 	}
 }
 
-// lookUp returns the row numbers of up to limit documents that have a word that begins with prefix. all reports whether rows
-// has all of these documents. If all is false, rows may still have fewer than limit entries.
+// lookUp returns the row numbers of up to limit documents that have a word with the prefix. all reports whether rows has all of
+// these documents. If all is false, rows may still have fewer than limit entries.
 func (c *collection) lookUp(conn *conn, prefix string, limit int64) (rows map[int64]struct{}, all bool, err error) {
 	const wordsPerDocument = 4 // assumed number of words of a document that begin with the prefix
 	b := c.build("SELECT doc FROM ", c.postings(), " WHERE term>=").bind(prefix)

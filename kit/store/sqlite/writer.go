@@ -32,8 +32,8 @@ const maxHeld = 10 * time.Millisecond
 // write-ahead log. At wal_autocheckpoint pages, a commit would make a checkpoint itself.
 const writesPerCheckpoint = 300
 
-// writer makes all changes. Its goroutine runs the queued writes in one transaction, commits, and then returns their results.
-// Writes that arrive during one fsync share the next fsync.
+// writer makes all changes. Its goroutine runs the queued writes in one transaction (a batch), commits, and then returns their
+// results. Writes that arrive during one fsync share the next fsync.
 type writer struct {
 	conn    *conn
 	cache   *cache
@@ -57,7 +57,7 @@ type writer struct {
 // write is a queued change.
 type write struct {
 	do      func(*transaction) error
-	atomic  bool        // do is writer.serve
+	atomic  bool        // the write is an Atomic
 	claimed atomic.Bool // set by the writer when it begins the write, or by the caller when the context ends earlier
 	result  chan error  // receives the error of the write after the commit; buffered
 }
@@ -218,7 +218,6 @@ func (w *writer) next(tx *transaction) *write {
 	}
 }
 
-// nextAtomic removes the first Atomic from w.waiting and returns it.
 func (w *writer) nextAtomic() *write {
 	job := w.waiting[0]
 	w.waiting = slices.Delete(w.waiting, 0, 1)
@@ -275,9 +274,9 @@ func (tx *transaction) addText(c *collection, n, text driver.Value) {
 	}
 }
 
-// indexTexts stores the words of the recorded texts. It is called before a search, before a delete, and at the end of the
-// transaction. It is not called after each write: if other statements run between the rows, FTS5 makes one segment for each
-// row. For consecutive rows in ascending order, FTS5 makes one segment.
+// indexTexts stores the words of the recorded texts. FTS5 makes one segment of consecutive rows in ascending order, but one
+// segment for each row if other statements run in between. Therefore indexTexts is not called after each write, but before a
+// search, before a delete, and at the end of the transaction.
 func (tx *transaction) indexTexts() error {
 	rows := slices.SortedFunc(maps.Keys(tx.texts), func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.c.spec.Name, b.c.spec.Name), cmp.Compare(a.n, b.n))
