@@ -29,10 +29,10 @@ const (
 	OpInc   Op = "inc"
 )
 
-// Comparison selects documents by comparing a field with a scalar. A scalar is a string, bool, signed integer or floating-point
-// number, a Time, Decimal or ID, a pointer to one of these types, or nil. nil stands for an absent field. Gt, Gte, Lt and Lte
-// select only documents with the field, and select nothing if the value is nil. Ne also selects documents without the field,
-// unless the value is nil.
+// Comparison selects documents by comparing a field with a scalar. A scalar has the underlying type string, bool, signed
+// integer or float, is a Time, Decimal or ID, is a pointer to one of these types, or is nil. nil stands for an absent field.
+// Gt, Gte, Lt and Lte select only documents with the field, and select nothing if the value is nil. Ne also selects documents
+// without the field, unless the value is nil.
 type Comparison struct {
 	Op    Op
 	Field string

@@ -69,7 +69,7 @@ func TestNamesOfRecursiveTypes(t *testing.T) {
 	}
 }
 
-// TestUnknownNamesFail checks that every method with a wrong name fails, and does not reach the engine.
+// TestUnknownNamesFail checks that each method fails for an unknown name, and does not call the engine.
 func TestUnknownNamesFail(t *testing.T) {
 	t.Parallel()
 	ctx, shelves, wrong := t.Context(), Open[shelf](nothing{}, Spec{Name: "shelves"}), And(nil, Or(Eq("id", NewID()), Eq("statuss", "new")))

@@ -33,7 +33,7 @@ const timeLayout = "2006-01-02T15:04:05.000Z"
 // At converts t to UTC and truncates it to the millisecond.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
-// ParseTime parses an RFC 3339 time with any zone and precision. Its year in UTC must have four digits.
+// ParseTime parses an RFC 3339 time with any zone and precision. It fails if the year in UTC does not have four digits.
 func ParseTime(s string) (Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
@@ -308,7 +308,8 @@ func normalize(v any, depth int) (err error) {
 	return err
 }
 
-// EncodeJSON writes v as encoding/json does without escaping HTML, in half the time (docs/performance.md).
+// EncodeJSON writes v like encoding/json, but does not escape HTML. It takes half the time of encoding/json
+// (docs/performance.md).
 func EncodeJSON(w io.Writer, v any) error { return json.MarshalWrite(w, v, encodeOptions) }
 
 var encodeOptions = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), json.WithMarshalers(marshalers))

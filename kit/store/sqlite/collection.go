@@ -292,8 +292,8 @@ func (c *collection) decodeNext(q store.Query, doc []byte, next func() any) (mor
 }
 
 // rows calls row with each document of the list q, one part after the other, until row returns false or an error. If plan has
-// words to scan for, rows skips documents without these words. ok is false if rows fails, or if the cost of the scan exceeds
-// plan.maxScans.
+// words to scan for, rows skips documents without these words. If the cost of this scan exceeds plan.maxScans, rows stops and
+// ok is false.
 func (c *collection) rows(
 	ctx context.Context, conn *conn, q store.Query, parts []part, plan *searchPlan, row func(doc []byte) (more bool, err error),
 ) (ok bool, err error) {

@@ -41,7 +41,7 @@ type writer struct {
 	queue   chan *write
 	waiting []*write      // Atomics from the queue that have not begun; used only by the writer's goroutine
 	limit   time.Duration // time limit of an Atomic
-	queueMu sync.RWMutex  // guards closed; read-locked while the queue or conn is used
+	queueMu sync.RWMutex  // guards closed; read-locked by callers that use the queue or conn
 	closed  bool
 	done    chan struct{} // closed after the last write
 

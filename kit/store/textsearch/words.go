@@ -29,8 +29,8 @@ func Words(text string) []string {
 	})
 }
 
-// QueryWords returns the distinct prefixes of a query. A text matches if each of these prefixes begins one of the Words of the
-// text. The result is empty if the query has neither letters nor digits.
+// QueryWords returns the distinct prefixes of a query. A text matches if each of these prefixes begins a word of the text. The
+// result is empty if the query has neither letters nor digits.
 func QueryWords(text string) []string {
 	return split(fold(text), func(run string, add func(string)) {
 		for rest := run; ; {

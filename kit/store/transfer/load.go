@@ -32,7 +32,8 @@ func (c *copier) load(ctx context.Context) error {
 
 // loadCollection copies the documents of one collection that follow the last document in the target.
 func (c *copier) loadCollection(ctx context.Context, spec store.Spec, bar *progress.Bar) error {
-	// An id of another type than store.ID can sort after all valid ids, so that eachPage would not find the document.
+	// eachPage would not find a document whose id is not a store.ID and sorts after all valid ids. lastID fails for such a
+	// document.
 	if _, err := lastID(ctx, c.source, spec, true); err != nil {
 		return fmt.Errorf("the source: %w", err)
 	}
