@@ -19,7 +19,7 @@ type ChangesParams struct {
 type ChangesQuery struct {
 	Limit  int
 	After  store.Position // the zero value: begin now
-	Lost   bool           // the client sent a position that this service has not returned
+	Lost   bool           // the client sent an invalid position
 	Filter store.Filter   // nil selects all
 
 	fields  []string // fields of the view that the client selected; nil: all
@@ -33,7 +33,7 @@ const ownerField = "userId"
 const changesScope = "changes"
 
 // ParseChanges parses the query string of a feed of changes. lastEventID is the header Last-Event-ID, which takes precedence
-// over after. A position that this service has not returned is not an error; it sets Lost. ValidationFailed: at least one
+// over the parameter after. If the position is not from this service, ParseChanges sets Lost. ValidationFailed: at least one
 // parameter is invalid; the error lists all invalid parameters.
 func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQuery, error) {
 	params := []string{"after", "fields", "limit"}

@@ -20,7 +20,7 @@ type export[V any] struct {
 }
 
 // Then returns p with list as the function that reads the next pages of an export. Without an export, it returns p unchanged.
-// Call Then only in a function that does more than call Run, for example changes the rows.
+// Run calls Then; call Then again only in a function that changes the pages of Run.
 func (p Page[V]) Then(q Query, list func(context.Context, Query) (Page[V], error)) Page[V] {
 	if p.export == nil {
 		return p

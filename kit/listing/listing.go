@@ -63,7 +63,7 @@ type Spec struct {
 	Search []string // fields that q searches
 	Sort   []string // fields a list can be sorted by; createdAt is the default, newest first
 	Filter []Filter
-	View   any      // the zero view; clients select its fields with the parameter fields
+	View   any      // the zero value of the view; clients select its fields with the parameter fields
 	Expand []string // references of the view that can be expanded; see package resource
 
 	Changes bool // the log records changes to the records; see store.Spec
@@ -72,7 +72,8 @@ type Spec struct {
 const defaultSort = "createdAt"
 
 // Store returns the declaration of the collection. It has the indexes in more, an index of createdAt, an index of each field in
-// Sort, and an index of each filter field followed by createdAt. The last kind omits list fields and the fields in Sort.
+// Sort, and an index of each field in Filter followed by createdAt. A field in Filter that is a list, or that is also in Sort,
+// has no such index.
 func (s Spec) Store(more ...store.Index) store.Spec {
 	out := store.Spec{Name: s.Name, Search: s.Search, Indexes: more, Changes: s.Changes}
 	add := func(fields ...string) {
@@ -109,8 +110,8 @@ type Collection[D store.Document] interface {
 	Page(context.Context, store.Query) ([]D, int64, error)
 }
 
-// Run returns the page that q selects in a collection. A page ends early if the next record would make it larger than
-// MaxPageBytes; it then has the cursor of the next page. ValidationFailed: the query has the parameter page, and either
+// Run returns the page that q selects in a collection. A page ends early if the next record would make the page larger than
+// MaxPageBytes; the page then has the cursor of the next page. ValidationFailed: the query has the parameter page, and either
 // this page ends early, or this is page 2 and page 1 ends early. Unavailable: the response is large, and other large responses
 // are using the budget of ctx (rest.Budget).
 func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query, view func(D) V) (Page[V], error) {
@@ -140,7 +141,7 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 		*page.Count, page.CountCapped = MaxCount, true
 	}
 	skips := q.paged && early && len(docs) < q.Limit // the next page number would skip rows
-	if q.paged && q.Skip == q.Limit && !skips {      // page 2: without the parameter page, page 1 may have ended early without an error
+	if q.paged && q.Skip == q.Limit && !skips {      // page 2; a request for page 1 without the parameter page does not fail
 		first := q.Query
 		first.Skip = 0
 		_, skips, err = readPage(ctx, c, first, c.List)
@@ -235,12 +236,12 @@ type Params struct {
 	Format string `form:"format" enums:"ndjson,csv"` // exports all rows, not together with page or limit
 }
 
-// Cursors encodes positions in lists. A cursor is opaque and authenticated. It is valid only for the list that returned it,
-// with the same sort and filters.
+// Cursors encodes positions in lists. A cursor is opaque and authenticated. It is valid only in the same list, with the same
+// sort and filters.
 type Cursors struct{ keys [][]byte }
 
-// NewCursors returns Cursors with the secrets that all instances share. The first secret signs new cursors, and any of the
-// secrets verifies a cursor, so that a secret can be replaced while clients read lists.
+// NewCursors returns Cursors with the secrets that all instances share. The first secret signs new cursors. Every secret
+// verifies cursors, so that a secret can be replaced while clients read lists.
 func NewCursors(secrets ...string) Cursors {
 	var c Cursors
 	for _, secret := range secrets {
@@ -253,7 +254,7 @@ func NewCursors(secrets ...string) Cursors {
 
 const tagBytes = 16
 
-// tag returns the tag that authenticates a position in a list. scope is what the cursor is bound to; see Seal.
+// tag returns the tag that authenticates a position in a list. For scope, see Seal.
 func tag(key []byte, scope string, position []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(scope))))
@@ -272,8 +273,8 @@ func (c Cursors) Seal(scope string, values []any) string {
 	return base64.RawURLEncoding.EncodeToString(append(tag(c.keys[0], scope, position), position...))
 }
 
-// Open returns the position of a cursor: the values of the sort fields, and the ID. sorts is the number of sort fields. ok is
-// false if Seal has not returned the cursor for the same scope.
+// Open returns the position of a cursor: the values of the sort fields, and the ID. sorts is the number of sort fields. ok
+// reports whether the cursor is a result of Seal for the same scope.
 func (c Cursors) Open(scope, cursor string, sorts int) (position []any, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(raw) < tagBytes {

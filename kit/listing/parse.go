@@ -28,8 +28,7 @@ type Query struct {
 	seal   func(values []any) string // returns the cursor of a position
 }
 
-// Only restricts the query to the records that f selects, for example to the records that the caller may see. nil selects all
-// records.
+// Only restricts the query to the records that f selects. nil selects all records.
 func (q Query) Only(f store.Filter) Query {
 	if f != nil {
 		q.Filter = store.And(q.Filter, f)
@@ -78,9 +77,9 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 	return l
 }
 
-// Parse parses a query string. The argument of is the ID of the record or user to which the list belongs; omit it for the list of
-// all records. A cursor is valid only for the list that returned it. ValidationFailed: at least one parameter is invalid; the error
-// lists all invalid parameters.
+// Parse parses a query string. If the list belongs to a record or a user, pass the ID of that record or user in of. A cursor is
+// valid only for the list that returned the cursor. ValidationFailed: at least one parameter is invalid; the error lists all
+// invalid parameters.
 func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 	p := parser{Lister: l, values: values}
 	q := Query{count: true, paged: p.given("page"), name: l.spec.Name}
@@ -152,7 +151,7 @@ func (p *parser) add(param string, fieldErr *apperr.Field) {
 	}
 }
 
-// checkNames checks that all parameters are known, and that each parameter has exactly one value, a valid string.
+// checkNames checks that all parameters are known, and that each parameter occurs once and has a valid string.
 func (p *parser) checkNames() {
 	p.fieldErrs = rest.UnknownQuery(p.values, p.params)
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
@@ -224,8 +223,8 @@ func (p *parser) sort() []store.Order {
 	return orders
 }
 
-// selection returns the fields of the view that the parameter fields selects: either the listed fields or, if each listed field
-// has - before it, all other fields. The id is always included. selection returns nil if the parameter is absent or invalid.
+// selection returns the id and the fields of the view that the parameter fields selects. The parameter lists either fields to
+// include, or fields to exclude, each with - before it. selection returns nil if the parameter is absent or invalid.
 func (p *parser) selection() []string {
 	items := p.list("fields")
 	if len(items) == 0 {
@@ -352,7 +351,7 @@ func (p *parser) condition(c condition) store.Filter {
 	if c.List {
 		return store.Contains(c.Field, v)
 	}
-	if c.Absent { // a missing field is false, so only a comparison with true selects it correctly
+	if c.Absent { // compare only with true, because an absent field counts as false
 		selectsTrue := (v == true) == (c.op == store.OpEq)
 		if selectsTrue {
 			return store.Eq(c.Field, true)
@@ -365,7 +364,7 @@ func (p *parser) condition(c condition) store.Filter {
 // opIn is the operator of store.Membership.
 const opIn store.Op = "in"
 
-// operators returns the operators that a parameter can have in brackets.
+// operators returns the operators that a parameter for the field can have in brackets.
 func (f Filter) operators() []store.Op {
 	switch {
 	case f.List:

@@ -12,9 +12,9 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Changes returns the feed of the changes of the records that the caller may see. For records under a parent, c is the result of
-// Collection.Under. The rule that decides who may see a record must use only the owner and the parent, because they never change.
-// The collection must have store.Spec.Changes.
+// Changes returns the feed of the changes of the records that the caller may see. The collection must have store.Spec.Changes.
+// For records under a parent, c is the result of Collection.Under. The rule that decides who may see a record may depend only on
+// the owner and the parent, which never change.
 func Changes[D store.Document, V any](c *Collection[D], q listing.ChangesQuery, view func(D) V) rest.Feed {
 	return &feed[D, V]{c: c, q: q, view: view, log: c.db.Log(), at: q.After}
 }
@@ -73,7 +73,7 @@ func (f *feed[D, V]) Next(ctx context.Context, caller access.Principal) (page re
 	return page, nil
 }
 
-// now moves the feed to the newest position.
+// now moves the feed to the newest position, and returns page with this position and without events.
 func (f *feed[D, V]) now(ctx context.Context, page rest.FeedPage) (rest.FeedPage, error) {
 	last, err := f.log.Last(ctx)
 	f.at, f.q.Lost = last, false
@@ -81,8 +81,8 @@ func (f *feed[D, V]) now(ctx context.Context, page rest.FeedPage) (rest.FeedPage
 	return page, err
 }
 
-// read returns the records of the entries that still exist, that the caller may see and that the query selects. whole is false if
-// these records are larger than rest.LargeResponse in total.
+// read returns the existing records of the entries that the caller may see and the query selects. whole is false if these
+// records are larger than rest.LargeResponse in total.
 func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries []store.Entry) (docs map[store.ID]D, whole bool, err error) {
 	var ids []any
 	for _, e := range entries {
@@ -110,7 +110,7 @@ func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries 
 	return docs, !size.Exceeded(), err
 }
 
-// events returns at most one event for each record, at the place of its last entry.
+// events returns at most one event for each record, in the order of the last entries of the records.
 func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs map[store.ID]D) []rest.FeedEvent {
 	events, created := []rest.FeedEvent{}, make(map[store.ID]bool)
 	for i, e := range entries {
@@ -140,8 +140,8 @@ func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs
 	return events
 }
 
-// selects reports whether a filter selects a deleted record. Only the scope of the record is known: a filter on other fields does
-// not select it.
+// selects reports whether a filter selects a deleted record. Only the scope of the record is known, so a filter on other fields
+// does not select the record.
 func selects(f store.Filter, scope map[string]store.ID) bool {
 	equal := func(field string, value any) bool {
 		ids, id := idsOf(value), scope[field]

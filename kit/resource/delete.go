@@ -27,13 +27,13 @@ const MaxReferring = 1000
 // Referrers are the references to the records of a Target.
 type Referrers struct{ plans []planner }
 
-// planner adds to d the effects of deleting the records with the IDs on the records that refer to them by one reference.
+// planner plans a deletion for one reference. It adds to d what happens to the records that refer to one of the IDs.
 type planner func(ctx context.Context, d *Deletion, ids []store.ID) error
 
 func (r *Referrers) referredBy(plan planner) { r.plans = append(r.plans, plan) }
 
-// PlanDeletion returns the effects of deleting a record on the records that refer to it. It changes nothing. Conflict: a
-// reference restricts the deletion, or more than MaxReferring records are affected.
+// PlanDeletion returns what happens to the referring records if a record is deleted. It changes nothing. Conflict: a reference
+// restricts the deletion, or more than MaxReferring records would change.
 func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, error) {
 	d := &Deletion{deleted: map[store.ID]bool{id: true}}
 	if err := r.plan(ctx, d, []store.ID{id}); err != nil {
@@ -56,11 +56,12 @@ func (r *Referrers) plan(ctx context.Context, d *Deletion, ids []store.ID) error
 	return nil
 }
 
-// Deletion has the effects of deleting a record on the records that refer to it, or to a record that is deleted with it.
+// Deletion is the plan of a deletion: the changes of the records that refer to the record, or to a record that is deleted with
+// the record.
 type Deletion struct {
 	deleted        map[store.ID]bool // the record and the records that are deleted with it
 	blocked        []blocked
-	affected       int                           // number of records that are changed or deleted, not counting the record itself
+	affected       int                           // number of records that are changed or deleted, without the record itself
 	clear, cascade []func(context.Context) error // cascade in the order of planning: a record before the records that refer to it
 }
 
@@ -70,8 +71,8 @@ type blocked struct {
 	ids         []store.ID
 }
 
-// Run changes and deletes the referring records, each before the record that it refers to. After an error, the caller can
-// plan and run the deletion again.
+// Run changes and deletes the referring records. It deletes a record before the records that the record refers to. After an
+// error, the caller can plan and run the deletion again.
 func (d *Deletion) Run(ctx context.Context) error {
 	for _, step := range d.steps() {
 		if err := step(ctx); err != nil {
@@ -81,15 +82,15 @@ func (d *Deletion) Run(ctx context.Context) error {
 	return nil
 }
 
-// steps returns the changes in order: references are cleared first, and a record is deleted before the records that it refers to.
+// steps returns the changes in order, references to clear first.
 func (d *Deletion) steps() []func(context.Context) error {
 	slices.Reverse(d.cascade)
 	return append(d.clear, d.cascade...)
 }
 
-// Delete deletes a record that has one of the versions, and applies the OnDelete rules of the references to it. NotFound: the
-// record does not exist, or the caller may not see it. Forbidden: the caller may not change it. Conflict: see PlanDeletion.
-// Delete also returns the errors of store.Collection.DeleteByID.
+// Delete deletes a record that has one of the versions, and applies the OnDelete rules of the references to the record.
+// NotFound: the record does not exist, or the caller may not see the record. Forbidden: the caller may not change the record.
+// Conflict: see PlanDeletion. store.ErrStale: the record has none of the versions.
 func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions) error {
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
@@ -129,10 +130,9 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 	})
 }
 
-// OnDelete registers a rule that is called with each record before the record is deleted, either by Delete or because a record
-// that it refers to is deleted. If the rule fails, the deletion fails. The rule runs in the same Atomic as the deletion if the
-// database is serializable, or if the caller has begun an Atomic. Otherwise the deletion can be repeated after an interruption,
-// so the rule must be idempotent. OnDelete must be called before the server starts.
+// OnDelete registers a rule that is called with each record before the record is deleted, also if it is deleted with a record
+// that it refers to. If the rule fails, the deletion fails. If the deletion is not in an Atomic, as on MongoDB, it can be
+// repeated after an interruption. The rule must therefore be idempotent. Call OnDelete before the server starts.
 func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) { c.onDelete = rule }
 
 // beforeDelete calls the rule that OnDelete registered with each record that f selects.
@@ -188,7 +188,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 		d.deleted[id] = true
 	}
 	d.cascade = append(d.cascade, func(ctx context.Context) error {
-		cascaded := store.And(store.In("id", store.Values(referring)...), refers) // refers: some records may refer to other records by now
+		cascaded := store.And(store.In("id", store.Values(referring)...), refers) // refers: references may have changed
 		if err := r.collection.beforeDelete(ctx, cascaded); err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 	return r.collection.Referrers.plan(ctx, d, referring)
 }
 
-// clear removes the IDs from the reference of each referring record that is not deleted too.
+// clear removes the IDs from the reference of the referring records, except those that are deleted too.
 func (r referrer[D]) clear(ctx context.Context, d *Deletion, referring, ids []store.ID) error {
 	for _, id := range referring {
 		if d.deleted[id] {

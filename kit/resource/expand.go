@@ -22,7 +22,7 @@ import (
 
 const (
 	expandBatch = listing.MaxLimit // maximum number of records per query
-	expandBytes = 1 << 20          // bytes of the records that a query reads, if the response has a share of the budget
+	expandBytes = 1 << 20          // maximum bytes of the records that a query reads
 	readBytes   = 4 * expandBytes  // memory for the records of a query while they are read and encoded
 	maxExpanded = 16 << 20         // maximum bytes of expanded records in a response
 )
@@ -74,12 +74,15 @@ func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], 
 // errNoShare is returned by expand if the response needs a share of the budget, but has no share.
 var errNoShare = errors.New("resource: the response has no share of the budget")
 
-// List is listing.Run for the records that the caller may see. For records under a parent, c is the result of Collection.Under.
-// List adds the referenced records that the query names to the views; the type of the views must embed Expanded and have the
-// fields of the references. A record that does not exist, or that the caller may not see, is null. For each reference, List makes
-// one query per 100 different records, or per 1 MiB of records. ValidationFailed: the expanded records are larger than 16 MiB in
-// total. NotFound: the caller may not see the parent. Unavailable: the page is large, and other responses are using the budget of
-// ctx (rest.Budget).
+// List calls listing.Run for the records that the caller may see. For records under a parent, c is the result of
+// Collection.Under.
+//
+// List adds to the views the referenced records that the parameter expand names. The type of the views must embed Expanded and
+// have the fields of the references. A record that does not exist, or that the caller may not see, is null. For each reference,
+// List makes one query per 100 different records, or per 1 MiB of records.
+//
+// List returns the errors of listing.Run. In addition, ValidationFailed: the expanded records are larger than 16 MiB in total.
+// NotFound: the caller may not see the parent.
 func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	if r := c.parent(); r != nil {
 		if c.within == nil {
@@ -103,8 +106,8 @@ func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller
 	}), err
 }
 
-// listExpanded is like List, but fails with errNoShare if the expanded records need a share of the budget, and the response has no
-// share.
+// listExpanded returns one page. It fails with errNoShare if the expanded records need a share of the budget, and the response
+// has no share.
 func listExpanded[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	page, err := listing.Run(ctx, c.all, q, view)
 	if err != nil || q.Expand == nil {
@@ -118,8 +121,8 @@ func listExpanded[D store.Document, V any](ctx context.Context, c *Collection[D]
 	})
 }
 
-// expand adds the referenced records to the views, for the references with the names. It calls reserve before the expanded
-// records become larger than the last reserved size; the first rest.LargeResponse bytes need no reservation.
+// expand adds to the views the records that the references with the names refer to. It calls reserve with the size of memory
+// that it needs in total. The first rest.LargeResponse bytes need no reservation.
 func expand[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, names []string, views []V, reserve func(size int64) error) error {
 	used := &meter{reserved: rest.LargeResponse, reserve: reserve}
 	for _, name := range names {
@@ -171,8 +174,8 @@ func (m *meter) ensure(size int64) error {
 	return m.reserve(size)
 }
 
-// nextQuery returns the size of the records that the next query may read: the rest of the first rest.LargeResponse bytes and,
-// when these are used up, expandBytes, for which it reserves readBytes.
+// nextQuery returns the size of the records that the next query may read. This is the rest of the first rest.LargeResponse bytes.
+// After these bytes are used, it is expandBytes, and nextQuery reserves readBytes.
 func (m *meter) nextQuery() (*store.Size, error) {
 	if left := rest.LargeResponse - m.used; left > 0 {
 		return &store.Size{Max: int(left)}, nil
@@ -198,12 +201,12 @@ func expanded(ref any, found map[store.ID]json.RawMessage) json.RawMessage {
 var null = json.RawMessage("null")
 
 // encode returns the records with the IDs as JSON, by ID. The JSON is null if the record does not exist or the caller may not see
-// it. An API key must also have the scope to read the records, unless everyone may see them. encode adds the bytes of each record
-// to used as often as the ID of the record occurs, and returns the errors of used.
+// the record. With an API key that lacks the scope to read the records, the caller sees only what everyone may see. encode adds
+// the bytes of each record to used as often as the ID of the record occurs, and returns the errors of used.
 func (r Reference) encode(ctx context.Context, caller access.Principal, ids []store.ID, used *meter) (map[store.ID]json.RawMessage, error) {
 	out, uses := make(map[store.ID]json.RawMessage, len(ids)), make(map[store.ID]int64, len(ids))
 	if !caller.Key.Has(r.target.resource(), access.ScopeRead) {
-		caller = access.Principal{} // this caller sees what everyone may see
+		caller = access.Principal{}
 	}
 	var buf bytes.Buffer
 	var distinct []store.ID

@@ -1,15 +1,15 @@
-// Package resource provides collections with rules: which records a caller may see and change, which records of the same or other
-// modules they refer to, and what happens when a record that others refer to is deleted:
+// Package resource provides collections with rules. The rules decide which records a caller may see and change, to which other
+// records a record may refer, and what happens to the referring records when a record is deleted:
 //
 //	categories := resource.Open(d, categorySpec, Category.View, resource.Public, resource.Admins)
 //	products := resource.Open(d, productSpec, Product.View, resource.Public, resource.Own,
 //		resource.To("category", categories, resource.Restrict))
 //
-// The methods of a Collection take the caller and enforce the rules; Unrestricted returns the collection without them.
+// The methods of a Collection take the caller and enforce the rules; Unrestricted returns the collection without rules.
 //
-// On the embedded database, a reference refers to a record that exists, unless its OnDelete is Keep: Create, Update and Delete
-// check and write in one Atomic. On MongoDB they do not, so a reference can refer to a record that does not exist, if the target
-// is deleted while the referring record is written, or if the service crashes between the writes. Calls in an Atomic avoid this.
+// On the embedded database, Create, Update and Delete check the rules and write in one Atomic. Every reference therefore refers
+// to an existing record, unless its OnDelete is Keep. On MongoDB, a reference can refer to a record that does not exist, if the
+// record is deleted while the referring record is written.
 package resource
 
 import (
@@ -41,8 +41,8 @@ type Target interface {
 // Parent is a Target whose records can have other records under them.
 type Parent interface {
 	Target
-	// MayChange fails with NotFound unless the caller may see the record, and with Forbidden unless they may change it. If the caller
-	// has an access.Restriction, MayChange fails with its error.
+	// MayChange fails with NotFound unless the caller may see the record, and with Forbidden unless the caller may change the
+	// record. If the caller has an access.Restriction, MayChange fails with the error of the restriction.
 	MayChange(ctx context.Context, caller access.Principal, id store.ID) error
 }
 
@@ -68,8 +68,7 @@ func Roles(roles ...access.Role) Access {
 // Master gives the master key access to all records.
 func Master(caller access.Principal) store.Filter { return allOrNone(caller.Master) }
 
-// Own gives users access to the records with their ID in userId, and admins and the master key access to all records, like
-// access.Principal.MayChange.
+// Own gives users access to the records whose userId is the ID of the user, and admins and the master key access to all records.
 func Own(caller access.Principal) store.Filter {
 	if !caller.IsUser() || caller.ActsForAll() {
 		return Admins(caller)
@@ -101,7 +100,7 @@ type Reference struct {
 	field    string
 	target   Target
 	onDelete OnDelete
-	parent   Parent // the target, if the records are under its records; otherwise nil
+	parent   Parent // the same as target for a reference from Under; otherwise nil
 	index    []int  // the index of the field in the document
 	isList   bool
 	isOwner  bool
@@ -124,9 +123,9 @@ func Owner(users Target, onDelete OnDelete) Reference {
 	return Reference{field: "userId", target: users, onDelete: onDelete, isOwner: true}
 }
 
-// Under returns the reference of records to their parent, the record that they are under. Callers may see the records only if
-// they may see the parent. If Open receives no rule for changes, callers may create and change the records if they may change the
-// parent. The records are deleted with the parent.
+// Under returns the reference of records to their parent record. Callers may see the records only if they may see the parent. If
+// Open receives no rule for changes, callers may create and change the records if they may change the parent. The records are
+// deleted with the parent.
 func Under(field string, parent Parent) Reference {
 	return Reference{field: field, target: parent, onDelete: Cascade, parent: parent}
 }
@@ -153,7 +152,7 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 			spec.Parent = r.field
 		}
 	}
-	if spec.Changes { // the fields that decide who may see that a record was deleted
+	if spec.Changes { // these fields decide who may see the deletion of a record
 		for _, r := range references {
 			if r.isOwner || r.parent != nil {
 				spec.Scope = append(spec.Scope, r.field)
@@ -208,7 +207,7 @@ func (c *Collection[D]) Unrestricted() *store.Collection[D] { return c.all }
 // Engine returns the untyped collection without rules, for migrations.
 func (c *Collection[D]) Engine() store.Engine { return c.all.Engine() }
 
-// Lock is store.Collection.Lock. It does not check the rules.
+// Lock calls store.Collection.Lock. It does not check the rules.
 func (c *Collection[D]) Lock(ctx context.Context, ids ...store.ID) error {
 	return c.all.Lock(ctx, ids...)
 }
@@ -317,8 +316,8 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 	return found, unread, nil
 }
 
-// visible returns the filter that selects the records that the caller may see, provided that the caller may see their parents.
-// nil selects all.
+// visible returns the filter that selects the records that the caller may see, without a check of their parents. nil selects
+// all.
 func (c *Collection[D]) visible(caller access.Principal) store.Filter {
 	var filters []store.Filter
 	if c.within != nil {
@@ -335,7 +334,7 @@ func (c *Collection[D]) visible(caller access.Principal) store.Filter {
 	return store.And(filters...)
 }
 
-// changeable returns the filter that selects which of the visible records the caller may change. nil selects all.
+// changeable returns the filter that selects, among the visible records, those that the caller may change. nil selects all.
 func (c *Collection[D]) changeable(caller access.Principal) store.Filter {
 	if c.change == nil {
 		return nil
@@ -343,7 +342,7 @@ func (c *Collection[D]) changeable(caller access.Principal) store.Filter {
 	return c.change(caller)
 }
 
-// Get returns a record. NotFound: it does not exist, or the caller may not see it.
+// Get returns a record. NotFound: the record does not exist, or the caller may not see the record.
 func (c *Collection[D]) Get(ctx context.Context, caller access.Principal, id store.ID) (none D, err error) {
 	doc, err := c.all.First(ctx, store.And(store.Eq("id", id), c.visible(caller)))
 	if err != nil {
@@ -369,8 +368,8 @@ func (c *Collection[D]) MayChange(ctx context.Context, caller access.Principal, 
 	return c.mayChangeParent(ctx, caller, doc)
 }
 
-// writable returns the filter that selects the record with the ID, if the caller may see and change it, and it has one of the
-// versions.
+// writable returns the filter that selects the record with the ID, if the caller may see and change the record, and the record
+// has one of the versions.
 func (c *Collection[D]) writable(caller access.Principal, id store.ID, versions store.Versions) store.Filter {
 	var hasVersion store.Filter
 	if versions != nil {
@@ -379,9 +378,9 @@ func (c *Collection[D]) writable(caller access.Principal, id store.ID, versions 
 	return store.And(store.Eq("id", id), c.visible(caller), c.changeable(caller), hasVersion)
 }
 
-// explain returns the reason why an operation whose filter is writable failed with NotFound. Any other err is returned unchanged.
-// NotFound: the record does not exist, the caller may not see it, or it was changed or deleted in the meantime. Forbidden: the
-// caller may not change it. store.ErrStale: it has none of the versions.
+// explain returns the error for a caller if an operation with the filter writable failed with NotFound. It returns other errors
+// unchanged. NotFound: the record does not exist, the caller may not see the record, or another caller has changed or deleted
+// it. Forbidden: the caller may not change the record. store.ErrStale: the record has none of the versions.
 func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, err error) error {
 	if !apperr.Is(err, apperr.NotFound) {
 		return err
@@ -400,9 +399,8 @@ func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id
 // errForbidden is returned to a caller who may see a record, but not change it.
 var errForbidden = apperr.New(apperr.Forbidden, "You may see this record, but not change it; an admin can.")
 
-// mayChangeParent does nothing if the records have no parent. Otherwise it fails with NotFound unless the caller may see the
-// parent of doc. If the rules of the parent apply to changes, it also fails with Forbidden unless the caller may change the
-// parent.
+// mayChangeParent fails with NotFound unless the caller may see the parent of doc. If the rules of the parent apply to changes,
+// it fails with Forbidden unless the caller may change the parent. It returns nil if the records have no parent.
 func (c *Collection[D]) mayChangeParent(ctx context.Context, caller access.Principal, doc D) error {
 	r := c.parent()
 	switch {

@@ -10,10 +10,9 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. Forbidden: the owner
-// is another user, and the caller does not act for all users. For a record under a parent, NotFound: the caller may not see the
-// parent; Forbidden: the rules of the parent apply, and the caller may not change the parent. Conflict: see
-// store.Collection.Insert.
+// Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. NotFound: the caller
+// may not see the parent. Forbidden: the owner is another user, and the caller does not act for all users; or the rules of the
+// parent apply, and the caller may not change the parent. Conflict: see store.Collection.Insert.
 func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc D) error {
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
@@ -32,10 +31,10 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 	})
 }
 
-// Update changes a record that has one of the versions. Without changes it only reads the record. NotFound: the record does not
-// exist, or the caller may not see it. Forbidden: the caller may not change it, or may not choose another user as the owner.
-// ValidationFailed: a change refers to a record that the caller may not see. Update also returns the errors of
-// store.Collection.UpdateByID.
+// Update changes a record that has one of the versions. Without changes, Update only reads the record. NotFound: the record does
+// not exist, or the caller may not see the record. Forbidden: the caller may not change the record, or may not choose another
+// user as the owner. ValidationFailed: a change refers to a record that the caller may not see. store.ErrStale: the record has
+// none of the versions. Conflict: see store.Collection.Update.
 func (c *Collection[D]) Update(
 	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, changes ...store.Change,
 ) (doc D, err error) {
@@ -77,7 +76,8 @@ func (c *Collection[D]) changesReference(changes []store.Change) bool {
 	})
 }
 
-// inOneStep calls f, in an Atomic if the database is serializable. Then no other write comes between the reads and writes of f.
+// inOneStep calls f. If the database is serializable, it calls f in an Atomic, so that no other caller writes between the reads
+// and writes of f.
 func (c *Collection[D]) inOneStep(ctx context.Context, f func(context.Context) error) error {
 	if c.db.Serializable() {
 		return c.db.Atomic(ctx, f)
@@ -86,8 +86,7 @@ func (c *Collection[D]) inOneStep(ctx context.Context, f func(context.Context) e
 }
 
 // check fails with ValidationFailed unless the references of a new record refer to records that the caller may see, and with
-// Forbidden unless the caller may choose the owner. It makes at most one query per reference. It does not check the reference to a
-// parent.
+// Forbidden unless the caller may choose the owner. It does not check the reference to a parent.
 func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc D) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
@@ -100,8 +99,8 @@ func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc 
 	return invalid(unknown)
 }
 
-// checkChanges is like check, for the references of a stored record that the changes set. A reference that is set to its current
-// value is not checked: the record that it refers to may be deleted, or invisible to the caller.
+// checkChanges is like check, but for the references of a stored record that the changes set. It ignores a reference that is set
+// to its current value.
 func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principal, stored D, changes []store.Change) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
@@ -127,14 +126,14 @@ func invalid(unknown []apperr.Field) error {
 	return apperr.Invalid(unknown...)
 }
 
-// needsCheck reports whether check or mayChangeParent could reject a new record with the value. They cannot reject it if the
-// reference is the owner, the owner is the caller, and either onDelete is Keep or the caller is not a user.
+// needsCheck reports whether check or mayChangeParent could reject a new record with the value. If the value is the caller as
+// the owner, they could reject the record only if the caller is a user and onDelete is not Keep.
 func (r Reference) needsCheck(caller access.Principal, value any) bool {
 	return !r.isOwner || r.onDelete != Keep && caller.IsUser() || !slices.Equal(idsOf(value), []store.ID{caller.UserID})
 }
 
-// check returns an error for each ID in value that does not refer to a record that the caller may see. Forbidden: the value is
-// another user as the owner, and the caller does not act for all users.
+// check returns an error for each ID in value, except the IDs of records that the caller may see. Forbidden: the value is another
+// user as the owner, and the caller does not act for all users.
 func (r Reference) check(ctx context.Context, caller access.Principal, value any) (unknown []apperr.Field, err error) {
 	ids := idsOf(value)
 	if r.isOwner && !caller.ActsForAll() && !slices.Equal(ids, []store.ID{caller.UserID}) {

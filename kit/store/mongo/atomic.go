@@ -14,7 +14,7 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// lockKey is the field of a document that Lock increments. Documents are decoded without it.
+// lockKey is the field that Lock increments. Decoded documents do not have this field.
 const lockKey = "_lock"
 
 // probes is the collection into which hasTransactions inserts documents. Names omits it.
@@ -28,7 +28,7 @@ type session struct {
 
 type sessionKey struct{ client *driver.Client }
 
-// sessionOf returns the Atomic of ctx, even if it has ended; nil if ctx does not belong to an Atomic.
+// sessionOf returns the Atomic of ctx, even if the Atomic has ended. It returns nil if ctx does not belong to an Atomic.
 func sessionOf(ctx context.Context, client *driver.Client) *session {
 	s, _ := ctx.Value(sessionKey{client}).(*session)
 	return s
@@ -59,7 +59,7 @@ func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 		ctx, commit = store.WithCommit(ctx)
 		s := new(session)
 		result = s.Run(context.WithValue(ctx, sessionKey{db.client}, s), f)
-		if hasLabel(s.failed, "TransientTransactionError") { // repeat f even if f has replaced this error
+		if hasLabel(s.failed, "TransientTransactionError") { // the driver repeats f, even if f has returned another error
 			return nil, s.failed
 		}
 		return nil, result
@@ -82,12 +82,12 @@ func (db *DB) Together(ctx context.Context, f func(context.Context) error) error
 	return store.Separately(ctx, f)
 }
 
-// Serializable implements store.DB: snapshots allow write skew.
+// Serializable implements store.DB. It returns false, because snapshots allow write skew.
 func (db *DB) Serializable() bool { return false }
 
 // hasTransactions reports whether the server supports transactions. It inserts a document in a transaction, checks that only
-// the transaction finds it, and aborts. The features that a server announces are not reliable: FerretDB announces sessions but
-// ignores their transactions. After any error, hasTransactions returns false.
+// the transaction finds the document, and aborts. The features that a server announces are not reliable: FerretDB announces
+// sessions, but ignores transactions. After an error, hasTransactions returns false.
 func (db *DB) hasTransactions(ctx context.Context) bool {
 	coll, id := db.db.Collection(probes), bson.D{{Key: idKey, Value: store.NewID()}}
 	found := func(ctx context.Context) (bool, error) {
@@ -127,7 +127,7 @@ func ignoreMissing(err error) error {
 // atomicCollection runs each operation of a collection as part of the Atomic to which its context belongs.
 type atomicCollection struct{ *collection }
 
-// do calls operation, which uses documents that f selects. If ctx belongs to an Atomic, the operation is part of it.
+// do calls operation, whose filter is f. If ctx belongs to an Atomic, the operation is part of this Atomic.
 func (e atomicCollection) do(ctx context.Context, f store.Filter, operation func() error) error {
 	s := sessionOf(ctx, e.client)
 	if s == nil {
@@ -183,8 +183,8 @@ func (e atomicCollection) Reset(ctx context.Context) error {
 	return e.log.reset(ctx, e.spec.Name)
 }
 
-// Lock implements store.Engine. It changes the documents, so that only one of several concurrent transactions that lock them
-// can commit.
+// Lock implements store.Engine. It changes the documents. If several concurrent transactions lock the same document, only one
+// of them can commit.
 func (e atomicCollection) Lock(ctx context.Context, ids ...store.ID) error {
 	if sessionOf(ctx, e.client) == nil {
 		return store.ErrNoAtomic

@@ -16,29 +16,29 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// The log of changes uses no transactions, so that it works on every server. A change is written in two steps:
+// The log of changes uses no transactions, because some servers do not support them. A change is written in two steps:
 //
-//  1. The write that makes the change also appends the entry to a list in the document, the pending entries. A deletion
-//     replaces the document with a tombstone, which has only the id, the version and the pending entries. A tombstone is in no
-//     unique index, and no query, update or count selects it.
-//  2. A mover inserts the pending entries into the log at the next numbers, and then removes them from the document, or removes
-//     the tombstone.
+//  1. The write that makes the change also appends a log entry to a list in the document, the pending entries. A deletion
+//     replaces the document with a tombstone, which has only the id, the version and the pending entries. Queries, updates and
+//     counts ignore tombstones. So do unique indexes, except the index of _id.
+//  2. A mover inserts the pending entries into the log with the next numbers. Then it removes the pending entries from the
+//     document, or removes the tombstone.
 //
-// Every instance has a mover. The movers need no lock: each inserts entries after the newest number. If two movers insert at
-// the same time, one gets a duplicate error and reads the newest number again. A unique index rejects an entry that is already
-// in the log. A step that is repeated after an interruption has no further effect.
+// Every instance has a mover. The movers need no lock: if two movers insert the same number, one of them gets a duplicate error
+// and reads the newest number again. A unique index rejects an entry that is already in the log. A mover can therefore repeat
+// step 2 after an interruption.
 const (
 	changesKey = "_changes" // the pending entries, oldest first; also the name of the log
 	pendingKey = "_pending" // the change ID of the newest pending entry; absent if there are no pending entries
 	deletedKey = "_deleted" // true in a tombstone
 
-	maxPending = 100 // a writer moves the pending entries if its document has this many
+	maxPending = 100 // number of pending entries at which the writer of a document moves them itself
 	moveBatch  = 50  // maximum number of documents whose entries are moved together
 
-	moveInterval  = 5 * time.Second        // how often to look for entries that another instance has written but not moved
-	watchInterval = 100 * time.Millisecond // how often to look for entries that another instance has moved
-	// sweepMargin is added to the age at which Sweep deletes an entry. A mover that is paused for longer than sweepMargin could
-	// reinsert an entry that another mover has moved and Sweep has deleted.
+	moveInterval  = 5 * time.Second        // how often a mover looks for pending entries of other instances
+	watchInterval = 100 * time.Millisecond // how often watch looks for entries that other instances have moved
+	// sweepMargin is how long Sweep keeps an entry beyond the requested age. A mover that pauses for a longer time could insert
+	// an entry again after Sweep has deleted the entry.
 	sweepMargin = time.Hour
 )
 
@@ -50,7 +50,7 @@ type pending struct {
 	Key       *store.ID           `bson:"key,omitempty"`
 	RequestID string              `bson:"requestId,omitempty"`
 	Fields    []string            `bson:"fields,omitempty"`
-	Scope     map[string]store.ID `bson:"scope,omitempty"` // set in a tombstone, which lacks the scope fields; otherwise the mover sets it
+	Scope     map[string]store.ID `bson:"scope,omitempty"` // set in tombstones; in other entries, set by the mover
 	At        time.Time           `bson:"at"`
 }
 
@@ -127,11 +127,10 @@ func canSelectTombstone(f store.Filter) bool {
 	return false
 }
 
-// countExisting returns the number of documents that are not tombstones. The number is exact in the cases in which the method
-// count is exact.
+// countExisting counts the documents that are not tombstones. It is as exact as the method count.
 func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	tombstones := where(deletedKey, "$exists", true)
-	tombstones = append(tombstones, where(pendingKey, "$exists", true)...) // uses the index
+	tombstones = append(tombstones, where(pendingKey, "$exists", true)...) // the query uses the index of _pending
 	if c.hasExactCount.Load() && sessionOf(ctx, c.client) == nil {
 		if n, err = c.coll.CountDocuments(ctx, tombstones, options.Count().SetLimit(1)); err == nil && n == 0 {
 			return c.count(ctx, bson.D{}, store.CountAll)
@@ -187,7 +186,7 @@ func (c *collection) bury(ctx context.Context, f store.Filter) (n int64, err err
 	return n, translate(err, nil)
 }
 
-// buryOne turns a document that the filter selects into a tombstone. If the document's version changes after it was read,
+// buryOne turns a document that the filter selects into a tombstone. If another caller changes the document in the meantime,
 // buryOne tries again. It returns false if the filter selects no document.
 func (c *collection) buryOne(ctx context.Context, filter bson.D) (bool, error) {
 	for {
@@ -230,9 +229,8 @@ func (c *collection) scopeOf(doc bson.Raw) map[string]store.ID {
 	return scope
 }
 
-// removeTombstone moves the entries of the tombstone with the ID and removes it. It returns true if no document has the ID
-// afterwards, even if a mover had already removed the tombstone. In an Atomic, or in a collection without Spec.Changes, it does
-// nothing and returns false.
+// removeTombstone moves the entries of the tombstone with the ID, and removes the tombstone. It reports whether the ID is free
+// afterwards. In an Atomic, or in a collection without Spec.Changes, removeTombstone does nothing and returns false.
 func (c *collection) removeTombstone(ctx context.Context, id store.ID) bool {
 	if !c.changes || sessionOf(ctx, c.client) != nil {
 		return false
@@ -246,9 +244,9 @@ func (c *collection) removeTombstone(ctx context.Context, id store.ID) bool {
 	return err == nil && n == 0
 }
 
-// moveIfMany wakes the mover after a change of a document. If the document has at least maxPending pending entries, moveIfMany
-// moves them itself, unless ctx belongs to an Atomic. That many entries mean that the movers of all instances are stopped, or
-// slower than the document's writers. Errors are ignored, because the change has already been made.
+// moveIfMany wakes the mover after a change of doc. If doc has at least maxPending pending entries, the movers are too slow or
+// stopped. Then moveIfMany moves the entries itself, unless ctx belongs to an Atomic. It ignores errors, because the change is
+// already stored.
 func (c *collection) moveIfMany(ctx context.Context, doc bson.Raw) {
 	if !c.changes {
 		return
@@ -298,7 +296,7 @@ func (c *collection) move(ctx context.Context, filter bson.D) (int, error) {
 	return len(docs), nil
 }
 
-// entriesOf returns the pending entries of a document.
+// entriesOf returns the log entries for the pending entries of a document.
 func (c *collection) entriesOf(doc bson.Raw) (entries []logEntry, err error) {
 	var read struct {
 		ID      store.ID  `bson:"_id"`
@@ -318,8 +316,8 @@ func (c *collection) entriesOf(doc bson.Raw) (entries []logEntry, err error) {
 	return entries, nil
 }
 
-// clear removes a tombstone, or the pending entries of a document, after they were moved. If the document has received new
-// pending entries in the meantime, clear removes only the moved entries.
+// clear removes the moved entries from a document, or the whole document if it is a tombstone. doc is the document as it was
+// before the move. Newer pending entries remain in the document.
 func (c *collection) clear(ctx context.Context, doc bson.Raw) error {
 	same := bson.D{{Key: idKey, Value: doc.Lookup(idKey)}, {Key: pendingKey, Value: doc.Lookup(pendingKey)}}
 	if _, err := doc.LookupErr(deletedKey); err == nil {
@@ -340,10 +338,10 @@ func (c *collection) clear(ctx context.Context, doc bson.Raw) error {
 type changeLog struct {
 	coll   *driver.Collection
 	signal engine.LogSignal
-	woken  chan struct{} // its buffer of 1 keeps a signal while the mover is busy
+	woken  chan struct{} // buffered, so that a signal is kept while the mover is busy
 
 	mu          sync.Mutex
-	collections []*collection // the mover moves their pending entries
+	collections []*collection // collections with Spec.Changes
 	stop        context.CancelFunc
 	running     sync.WaitGroup
 }
@@ -355,7 +353,7 @@ func newChangeLog(db *driver.Database) *changeLog {
 // Log implements store.DB.
 func (db *DB) Log() store.Log { return db.log }
 
-// prepare creates the indexes of the log, and a first entry, so that even a log without changes has a position.
+// prepare creates the indexes of the log, and a first entry if the log is empty, so that every log has a position.
 func (l *changeLog) prepare(ctx context.Context) error {
 	present, err := l.coll.Indexes().ListSpecifications(ctx)
 	if err != nil {
@@ -383,14 +381,13 @@ func (l *changeLog) prepare(ctx context.Context) error {
 		return translate(err, nil)
 	}
 	first := logEntry{Number: 1, Change: newPending(ctx, store.Reset, nil)}
-	if _, err := l.coll.InsertOne(ctx, first); !isDuplicate(err) { // a duplicate error means that another instance has inserted the entry
+	if _, err := l.coll.InsertOne(ctx, first); !isDuplicate(err) { // duplicate: another instance has inserted the entry
 		return translate(err, nil)
 	}
 	return nil
 }
 
-// start starts the mover and the goroutine that watches the log. If they are already running, it only replaces the mover's
-// collections.
+// start starts the mover, and the goroutine that runs watch. If they are already running, start only replaces the collections.
 func (l *changeLog) start(collections []*collection) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -405,8 +402,7 @@ func (l *changeLog) start(collections []*collection) {
 	l.wake()
 }
 
-// close stops the mover and the watching goroutine. The remaining pending entries are moved by another instance, or by this
-// instance after its next start.
+// close stops the goroutines of start. Other instances, or this instance after its next start, move the remaining entries.
 func (l *changeLog) close() {
 	l.mu.Lock()
 	stop := l.stop
@@ -451,7 +447,7 @@ func (l *changeLog) moveAll(ctx context.Context) {
 	}
 }
 
-// watch looks for entries that other instances have moved, and wakes the callers that are waiting for entries.
+// watch looks for entries that other instances have moved, and wakes the callers of Wait.
 func (l *changeLog) watch(ctx context.Context) {
 	const margin, batch = 1000, 1000 // numbers of entries
 	ticker := time.NewTicker(watchInterval)
@@ -465,7 +461,7 @@ func (l *changeLog) watch(ctx context.Context) {
 		}
 		from, waiting := l.signal.Waiting()
 		if waiting && !watched {
-			known = max(known, from-margin) // callers that start to wait later may wait for earlier entries
+			known = max(known, from-margin) // margin: later callers may wait for earlier entries
 		}
 		if watched = waiting; !waiting {
 			continue
@@ -488,7 +484,7 @@ func (l *changeLog) reset(ctx context.Context, collection string) error {
 
 // append inserts the entries that the log does not have yet, in order.
 func (l *changeLog) append(ctx context.Context, entries []logEntry) error {
-	const batch = 100 // FerretDB 1 inserts this many documents together; after a duplicate it would continue with the next batch
+	const batch = 100 // FerretDB 1 splits a larger insert, and does not stop after a part with a duplicate
 	for len(entries) > 0 {
 		some := entries[:min(len(entries), batch)]
 		last, err := l.last(ctx)
@@ -558,7 +554,7 @@ func (l *changeLog) Last(ctx context.Context) (store.Position, error) {
 	return e.position(), translate(err, nil)
 }
 
-// Read implements store.Log. It reads the newest position first, so that next skips no entry.
+// Read implements store.Log. It reads the newest position before the entries, so that next skips no entry.
 func (l *changeLog) Read(ctx context.Context, q store.LogQuery) (entries []store.Entry, next store.Position, err error) {
 	var at logEntry
 	err = l.coll.FindOne(ctx, bson.D{{Key: idKey, Value: q.After.Number}}).Decode(&at)
@@ -629,8 +625,8 @@ func (l *changeLog) Wait(ctx context.Context, collection string, after store.Pos
 	return l.signal.Wait(ctx, collection, after)
 }
 
-// Sweep implements store.Log. It keeps entries for an hour longer than requested; see sweepMargin. It stops at the first entry
-// that must be kept. Therefore the remaining entries have no gaps, even if an instance's clock was set back.
+// Sweep implements store.Log. It keeps entries for one hour longer than requested; see sweepMargin. It stops at the first entry
+// that must be kept, so that the numbers of the remaining entries have no gap.
 func (l *changeLog) Sweep(ctx context.Context, before store.Time) (int64, error) {
 	limit := before.Add(-sweepMargin)
 	entries, err := l.find(ctx, bson.D{}, 0, engine.SweepBatch+1)

@@ -24,7 +24,7 @@ type collection struct {
 	schema
 	client *driver.Client
 	coll   *driver.Collection
-	// noUpdateProjection is set after the first Update if the server cannot omit the words from its response.
+	// noUpdateProjection is set by the first Update if the server cannot omit the words from the response.
 	noUpdateProjection atomic.Bool
 	hasExactCount      *atomic.Bool        // DB.hasExactCount
 	searches           *semaphore.Weighted // DB.searches
@@ -66,8 +66,7 @@ func selectsID(f store.Filter) bool {
 	return false
 }
 
-// maxCounted is the number of documents up to which a collection is counted exactly if the server does not maintain an exact
-// count.
+// maxCounted is the number of documents above which count uses an estimate, if the server does not keep an exact number.
 const maxCounted = 10_000
 
 // Insert implements store.Engine. If the server rejects a duplicate without naming the index, Insert looks for the index with
@@ -96,9 +95,9 @@ func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	return translate(err, c.indexes)
 }
 
-// conflictingFields returns the fields of the unique index that rejected a document. It looks for a document with the same
-// values in an index, among the documents that others selects. It returns nil if no such document exists any more. value
-// returns the rejected document's value at a path, or nil.
+// conflictingFields returns the fields of the unique index that rejected a document. Among the documents that others selects,
+// it looks for a document with the same values. It returns nil if it finds none. value returns the value of the rejected
+// document at a path, or nil.
 func (c *collection) conflictingFields(ctx context.Context, value func(path string) any, others bson.D) []string {
 	id := newIndex(store.Index{Fields: []string{"id"}, Unique: true})
 	for _, idx := range slices.Concat(c.indexes, []index{id}) {
@@ -217,10 +216,9 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 
 // count returns the number of documents that a filter selects, up to limit.
 //
-// An empty filter ignores the limit. MongoDB keeps the number of all documents as the collection's metadata. This number may be
-// wrong after a crash of the server until MongoDB validates the collection, and on a sharded cluster while chunks move. Other
-// servers estimate the number from statistics that lag behind, so on these servers count uses the estimate only above
-// maxCounted.
+// If the filter is empty, count ignores the limit. MongoDB keeps the number of all documents in the metadata of the collection.
+// After a crash of the server, this number may be wrong until MongoDB validates the collection. Other servers, and sharded
+// clusters, only estimate the number, so count uses the estimate only above maxCounted.
 func (c *collection) count(ctx context.Context, filter bson.D, limit int64) (n int64, err error) {
 	opts := options.Count()
 	if limit < store.CountAll {
@@ -314,8 +312,8 @@ func (c *collection) conflictingUpdateFields(ctx context.Context, filter, update
 	return c.conflictingFields(ctx, value, where(idKey, "$ne", current.Lookup(idKey)))
 }
 
-// assigned returns the value that update, a result of schema.update, sets at a path, directly or through a parent; nil if
-// update removes the field. ok is false if update neither sets nor removes the field.
+// assigned returns the value that update sets at a path, directly or as a part of a parent. It returns nil if update removes
+// the field. ok is false if update neither sets nor removes the field. update is a result of schema.update.
 func assigned(update bson.D, path string) (v any, ok bool) {
 	for _, operator := range []string{"$set", "$unset"} {
 		fields, _ := lookup(update, operator).(bson.D)
@@ -340,8 +338,8 @@ func sum(number bson.RawValue, n int64) any {
 	return i + n
 }
 
-// Delete implements store.Engine. It deletes a document by its id with DeleteOne, which the driver retries after a lost
-// connection. MongoDB cannot retry a DeleteMany.
+// Delete implements store.Engine. If f selects a document by its id, Delete uses DeleteOne. The driver retries DeleteOne, but
+// not DeleteMany, after a lost connection.
 func (c *collection) Delete(ctx context.Context, f store.Filter) (int64, error) {
 	if c.changes {
 		return c.bury(ctx, f)

@@ -9,15 +9,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A server on PostgreSQL checks a unique index after it has written. Concurrent writes of the same value therefore wait for
-// each other until the deadlock_timeout (1 s). Then the server aborts all of these writes but one, one after the other. Writes
-// that are repeated in the meantime make the remaining writes wait again. So an instance sends only one write of a value at a
-// time, and pauses before it repeats a write.
+// Some servers store documents in PostgreSQL, which checks a unique index after a write. Concurrent writes of the same value
+// therefore wait for each other until the deadlock_timeout (1 s). Then PostgreSQL aborts all of these writes except one, one
+// after the other. If an aborted write is repeated too early, the other writes wait again. So an instance sends only one write
+// of a value at a time, and pauses before it repeats a write.
 
 // writeUnique calls f, which writes a document. While f runs, no other caller in this instance writes the same values of a
-// unique index. After a deadlock, writeUnique calls f again; see retryDeadlock. In a transaction it does neither, because a
-// deadlock ends the transaction. value returns the value that f stores at a path; nil if f stores no value there, or does not
-// change the value.
+// unique index. After a deadlock, writeUnique calls f again; see retryDeadlock. In a transaction, writeUnique only calls f,
+// because a deadlock ends the transaction. value returns the value that f stores at a path; nil if f stores no value there, or
+// does not change the value.
 func (c *collection) writeUnique(ctx context.Context, value func(path string) any, f func() error) error {
 	if sessionOf(ctx, c.client) != nil {
 		return f()
@@ -104,16 +104,15 @@ func (l *locks) take(keys []string, released chan struct{}) (busy chan struct{})
 	return nil
 }
 
-// isDeadlock reports whether the server aborted the command, without effect, because of a deadlock of its transaction. Servers
-// on PostgreSQL abort concurrent writes of one value of a unique index, and index builds, in this way.
+// isDeadlock reports whether PostgreSQL aborted the command because of a deadlock. An aborted command has no effect. Index builds
+// can also cause a deadlock.
 func isDeadlock(err error) bool { return hasMessage(err, "deadlock detected") }
 
-// The first and the longest pause of retryDeadlock. Each pause is twice the previous one, plus a random part that is shorter
-// than the pause. During a pause, commands of other instances can complete.
+// The first and the longest pause of retryDeadlock, without the random part. Each pause is twice as long as the previous pause.
 const deadlockPause, maxDeadlockPause = 500 * time.Millisecond, 4 * time.Second
 
-// retryDeadlock calls f, and calls it again after a pause if f returns a deadlock. It returns the deadlock if f still returns
-// one after the longest pause, or if ctx ends.
+// retryDeadlock calls f. While f returns a deadlock, retryDeadlock pauses and calls f again. It returns the deadlock after the
+// longest pause, or if ctx ends.
 func retryDeadlock(ctx context.Context, f func() error) error {
 	for pause := deadlockPause; ; pause *= 2 {
 		err := f()

@@ -12,9 +12,9 @@ import (
 	driver "go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// dialer opens the driver's connections and closes dead ones. If a router or firewall fails, connections stay open but get no
-// response. A failed heartbeat does not make the driver close these connections. The driver would use one after the other, and
-// each caller would wait until its deadline.
+// dialer opens the driver's connections and closes dead connections. If a router or firewall fails, connections stay open but
+// receive nothing. The driver does not close these connections after a failed heartbeat. It would use them for operations, and
+// each operation would wait until its deadline.
 type dialer struct {
 	net.Dialer
 	open sync.Map // keys are of type *connection
@@ -40,9 +40,8 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	return c, nil
 }
 
-// heartbeatFailed closes connections after a heartbeat has timed out: the connections to the same server that have received
-// nothing since the heartbeat was sent. The driver then retries their operations on other connections. A heartbeat that failed
-// because its connection was closed says nothing about the other connections.
+// heartbeatFailed closes the connections to a server that have received nothing since a heartbeat was sent, if the heartbeat has
+// timed out. The driver then retries their operations on other connections. heartbeatFailed ignores other errors of a heartbeat.
 func (d *dialer) heartbeatFailed(e *event.ServerHeartbeatFailedEvent) {
 	number := strings.LastIndex(e.ConnectionID, "[") // the driver appends "[NUMBER]" to the address
 	if !driver.IsTimeout(e.Failure) || number < 0 {

@@ -51,9 +51,9 @@ func (d decoder) decode(raw bson.Raw, into any) error {
 	return decoder.Decode(into)
 }
 
-// rewrite returns the document with its keys converted by convertKey. It omits nulls, except in arrays, and converts integers
-// to 64 bits: for a unique index of DocumentDB, 1 in 32 bits and 1 in 64 bits are different. Values have the types bson.D,
-// bson.A, int64 and bson.RawValue.
+// rewrite returns the document with its keys converted by convertKey. It omits nulls, except in arrays. It converts integers to
+// 64 bits, because a unique index of DocumentDB accepts 1 as 32 bits besides 1 as 64 bits. Values have the types bson.D, bson.A,
+// int64 and bson.RawValue.
 func rewrite(raw bson.Raw, convertKey func(string) string) (bson.D, error) {
 	elements, err := raw.Elements()
 	if err != nil {
@@ -95,8 +95,7 @@ func rewriteValue(v bson.RawValue, convertKey func(string) string) (any, error) 
 	return v, nil
 }
 
-// escape encodes a key of a map so that no server interprets it as a path or an operator. It returns the name of a struct
-// field unchanged.
+// escape encodes a key of a map so that no server interprets the key as a path or an operator.
 func escape(key string) string {
 	if strings.ContainsAny(key, "%.") {
 		key = strings.NewReplacer("%", "%25", ".", "%2E").Replace(key)
@@ -115,8 +114,8 @@ func unescape(key string) string {
 	return strings.NewReplacer("%25", "%", "%2E", ".", "%24", "$").Replace(key)
 }
 
-// lookup returns the value at the path of v, a document or value that encode or encodeValue returned; nil if there is none. If
-// path is empty, lookup returns v.
+// lookup returns the value at a path in v, or nil if v has no such value. v is a result of encode or encodeValue. If path is
+// empty, lookup returns v.
 func lookup(v any, path ...string) any {
 	for _, key := range path {
 		doc, _ := v.(bson.D)

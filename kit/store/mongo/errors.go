@@ -49,8 +49,8 @@ var unavailableCodes = []int{
 	14031, // OutOfDiskSpace
 }
 
-// translate converts an error of the driver to one that package store documents. indexes has the indexes of the collection; nil
-// if the command cannot cause a duplicate. To an error that package store does not document, translate only adds a prefix.
+// translate converts an error of the driver to an error that package store documents. To other errors, it only adds a prefix.
+// indexes are the indexes of the collection; nil if the command cannot cause a duplicate.
 func translate(err error, indexes []index) error {
 	switch {
 	case err == nil:
@@ -77,7 +77,7 @@ func isUnavailable(err error) bool {
 	if network := net.Error(nil); errors.As(err, &network) || driver.IsTimeout(err) || isDeadlock(err) || hasCode(err, unavailableCodes...) {
 		return true
 	}
-	// The driver labels errors after which it retries, such as a lost connection.
+	// The driver adds these labels to errors after which a retry can succeed, such as a lost connection.
 	return hasLabel(err, "NetworkError", "RetryableWriteError", "TransientTransactionError")
 }
 
@@ -95,12 +95,11 @@ func isDuplicate(err error) bool {
 			"could not create exclusion constraint")
 }
 
-// duplicateIndex finds the index in the message: MongoDB writes "index: NAME dup key", FerretDB 1 "index 'TABLE_NAME'"
-// or no name, DocumentDB "Index 'NAME'" or no name.
+// duplicateIndex finds the name of the index in the message of a duplicate error. MongoDB writes "index: NAME dup key",
+// FerretDB 1 "index 'TABLE_NAME'" or no name, DocumentDB "Index 'NAME'" or no name.
 var duplicateIndex = regexp.MustCompile(`index: (\S+) dup key|[iI]ndex '[^']*?(` + idIndex + `|` + uniquePrefix + `[^']+)'`)
 
-// duplicateFields returns the fields of the index that rejected a write; nil if the message does not name one of the
-// indexes.
+// duplicateFields returns the fields of the index that rejected a write, or nil if the message names none of the indexes.
 func duplicateFields(err error, indexes []index) []string {
 	found := duplicateIndex.FindStringSubmatch(err.Error())
 	if found == nil {

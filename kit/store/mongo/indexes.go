@@ -48,8 +48,8 @@ func newSchema(spec store.Spec) schema {
 	return s
 }
 
-// newIndex returns the index for a declaration. It appends the id to the keys of an index that is not unique, so that a list
-// sorted by the fields reads the index in order. With the id, all keys of a unique index would be distinct.
+// newIndex returns the index for a declaration. If the index is not unique, newIndex appends the id to the keys, so that a list
+// sorted by the fields reads the index in order.
 func newIndex(declared store.Index) index {
 	idx := index{name: namePrefix + strings.Join(declared.Fields, ","), fields: declared.Fields, unique: declared.Unique}
 	for _, field := range declared.Fields {
@@ -63,9 +63,8 @@ func newIndex(declared store.Index) index {
 	return idx
 }
 
-// model returns the index in the driver's form. A unique index must ignore documents that lack one of its fields. With one
-// field, `sparse` does this on every server. With several, `sparse` only ignores documents that lack all of them, so the
-// index is partial.
+// model returns the index as a type of the driver. A unique index must ignore documents that lack one of its fields. A sparse
+// index ignores only documents that lack all of its fields, so a unique index of several fields is a partial index.
 func (idx index) model() driver.IndexModel {
 	opts := options.Index().SetName(idx.name)
 	switch {
@@ -84,7 +83,7 @@ func (idx index) model() driver.IndexModel {
 }
 
 // prepare creates the collection's missing indexes and words, and drops indexes that are no longer declared. Several instances
-// may do so concurrently: creating an existing index or dropping a missing index has no effect.
+// may call prepare concurrently: creating an existing index or dropping a missing index has no effect.
 func (c *collection) prepare(ctx context.Context) error {
 	present, err := c.coll.Indexes().ListSpecifications(ctx)
 	if err != nil {
@@ -113,7 +112,7 @@ func (c *collection) prepare(ctx context.Context) error {
 	return nil
 }
 
-// create creates an index. Its errors tell the operator how to resolve duplicates and conflicts with other indexes.
+// create creates an index. Its errors describe how to resolve duplicates and conflicts with other indexes.
 func (c *collection) create(ctx context.Context, idx index) error {
 	err := retryDeadlock(ctx, func() error {
 		_, err := c.coll.Indexes().CreateOne(ctx, idx.model())
@@ -142,8 +141,8 @@ func (c *collection) create(ctx context.Context, idx index) error {
 	return translate(err, nil)
 }
 
-// drop drops an index if it exists. Before it drops an index of words, it removes the words, which would become outdated;
-// before it drops the index of pending changes, it removes the tombstones.
+// drop drops an index if it exists. Before it drops an index of words, it removes the words, because later changes would not
+// update them. Before it drops the index of pending entries, it removes the tombstones.
 func (c *collection) drop(ctx context.Context, name string) error {
 	if name == pendingIndex {
 		if _, err := c.coll.DeleteMany(ctx, where(deletedKey, "$exists", true)); err != nil {
@@ -163,10 +162,10 @@ func (c *collection) drop(ctx context.Context, name string) error {
 	return nil
 }
 
-// fillWords writes the words of documents that have a string in the searched field but no words for it: documents stored before
-// the field was declared as searched, or stored by another program. The query for these documents uses the index of words.
+// fillWords writes the words of documents that have a string in the searched field, but no words. Such documents were stored
+// before the field was declared in Spec.Search, or by another program. The query for these documents uses the index of words.
 func (c *collection) fillWords(ctx context.Context, field string) error {
-	const batch = 50 // writes per command; FerretDB 1 uses one of its 100 connections for each, and hangs if all are in use
+	const batch = 50 // writes per command; FerretDB 1 uses one of its 100 connections for each write, and hangs if all are in use
 	cursor, err := c.coll.Find(ctx,
 		all(where(wordsPath(field), "$exists", false), where(path(field), "$type", "string")),
 		options.Find().SetProjection(bson.D{{Key: path(field), Value: 1}}))

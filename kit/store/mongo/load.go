@@ -38,8 +38,8 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	return c.log.reset(ctx, c.spec.Name)
 }
 
-// Names implements store.DB. It omits MongoDB's system collections, and the collections of the engine, whose names begin with
-// _.
+// Names implements store.DB. It omits the collections of MongoDB, which begin with "system.", and of the engine, which begin
+// with "_".
 func (db *DB) Names(ctx context.Context) ([]string, error) {
 	names, err := db.db.ListCollectionNames(ctx, bson.D{})
 	if err != nil {

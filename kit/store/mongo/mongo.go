@@ -6,12 +6,12 @@
 //   - Integers have 64 bits.
 //   - A key of a map may have any character. "%", "." and a leading "$" are stored as %25, %2E and %24, because
 //     servers differ in how they store and update these characters.
-//   - "_words" has, for each field of Spec.Search, the words that Search looks up. The engine writes them together
-//     with the field. Documents that another program inserts get them at the next Prepare.
+//   - "_words" has, for each field of Spec.Search, the words that Search looks up. The engine writes the words together with
+//     the field. For documents that another program inserts, the next Prepare writes the words.
 //   - "_lock" is a number that Collection.Lock increments.
 //   - "_changes", "_pending" and "_deleted" belong to the log of changes, which is the collection "_changes"; see changes.go.
-//   - The names of indexes that Prepare creates and drops begin with "store:", except in the log of changes. Prepare does not
-//     touch other indexes.
+//   - The names of indexes that Prepare creates begin with "store:", except in the log of changes. Prepare does not drop other
+//     indexes.
 package mongo
 
 import (
@@ -41,7 +41,7 @@ import (
 const DefaultName = "ginseng"
 
 const (
-	operationTimeout = 10 * time.Second // shorter than the request timeout of 30 s, so that there is time for a response
+	operationTimeout = 10 * time.Second // shorter than the request timeout of 30 s, which leaves time for a response
 	prepareTimeout   = time.Hour        // building indexes over many documents takes long
 	closeTimeout     = 10 * time.Second
 )
@@ -66,17 +66,16 @@ func (db *DB) System() string { return "mongodb" }
 
 // Open returns a handle for the database at the URI ("mongodb://host/name" or "mongodb+srv://host/name"). If the URI does not
 // name a database, the name is DefaultName. Open connects in the background; use Ping to wait for the server. monitor observes
-// the commands; it may be nil. Unless the URI says otherwise:
+// the commands; it may be nil. Unless the URI sets other options:
 //
 //   - Writes wait for a majority of the replica set and its journals (w=majority, journal=true), so that no failover
 //     loses a confirmed write.
 //   - Reads go to the primary and return the latest data (readPreference=primary, readConcernLevel=local). All instances see a
-//     confirmed write immediately, for example that a session was deleted. With readConcernLevel=majority they would see it
-//     later.
+//     confirmed write immediately, for example that a session was deleted.
 //   - Reads, and writes of one document, are retried after a lost connection or an election (retryReads, retryWrites).
 //   - An operation whose context has no deadline ends after 10 s. It waits at most 5 s for a server (serverSelectionTimeoutMS).
 //   - The driver checks each server every second (heartbeatFrequencyMS). If a server does not respond within 3 s
-//     (connectTimeoutMS), its connections that received nothing in that time are closed.
+//     (connectTimeoutMS), the connections to this server that received nothing in that time are closed.
 //   - At most 100 connections to each server are open (maxPoolSize). Idle connections are closed after 5 minutes
 //     (maxIdleTimeMS).
 func Open(uri string, monitor *event.CommandMonitor) (*DB, error) {
@@ -108,8 +107,8 @@ func clientOptions(uri string) *options.ClientOptions {
 		ApplyURI(uri)
 }
 
-// databaseName returns the database name in a URI that the driver has accepted; DefaultName if the URI does not name a
-// database. net/url cannot parse such a URI, because it may list several hosts.
+// databaseName returns the database name in a URI that the driver has accepted, or DefaultName if the URI does not name a
+// database. It does not use net/url, which rejects a list of hosts.
 func databaseName(uri string) string {
 	_, rest, _ := strings.Cut(uri, "://")
 	if _, server, ok := strings.Cut(rest, "@"); ok { // a password may have a "?"
@@ -136,8 +135,8 @@ func (db *DB) Open(spec store.Spec) store.Engine {
 	return atomicCollection{c}
 }
 
-// Prepare implements store.DB. It also drops indexes that an earlier Prepare created and that are no longer declared. If a
-// collection has Spec.Changes, Prepare starts the mover of the log. Its timeout is one hour.
+// Prepare implements store.DB. It also drops indexes that an earlier Prepare created and that are no longer declared. Prepare
+// fails after one hour.
 func (db *DB) Prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
@@ -166,8 +165,8 @@ func (db *DB) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// identify sets hasExactCount and transactions. Only a MongoDB server lists storage engines in buildInfo; the router of a
-// sharded cluster and other products do not.
+// identify sets hasExactCount and transactions. Only MongoDB lists storage engines in the response to buildInfo. Other products,
+// and the router of a sharded cluster, do not.
 func (db *DB) identify(ctx context.Context) error {
 	var build struct {
 		StorageEngines []string `bson:"storageEngines"`

@@ -49,7 +49,7 @@ func where(path, operator string, v any) bson.D {
 	return bson.D{{Key: path, Value: bson.D{{Key: operator, Value: v}}}}
 }
 
-// all joins filters with $and. It ignores empty filters. Without other filters, the result is empty and selects all documents.
+// all joins filters with $and. It ignores empty filters. If all filters are empty, the result is empty.
 func all(filters ...bson.D) bson.D {
 	parts := slices.DeleteFunc(slices.Clone(filters), func(f bson.D) bool { return len(f) == 0 })
 	switch len(parts) {
@@ -61,7 +61,7 @@ func all(filters ...bson.D) bson.D {
 	return bson.D{{Key: "$and", Value: parts}}
 }
 
-// anyOf joins filters with $or. Without filters the result selects no document.
+// anyOf joins filters with $or. If there are no filters, the result selects no document.
 func anyOf(filters ...bson.D) bson.D {
 	switch len(filters) {
 	case 0:
@@ -72,7 +72,7 @@ func anyOf(filters ...bson.D) bson.D {
 	return bson.D{{Key: "$or", Value: filters}}
 }
 
-// filter translates f. The result is empty if it selects all documents.
+// filter translates f. An empty result selects all documents.
 func (s *schema) filter(f store.Filter) (bson.D, error) {
 	switch f := f.(type) {
 	case nil:
@@ -128,8 +128,8 @@ func comparison(c store.Comparison) (bson.D, error) {
 	return nil, fmt.Errorf("mongo: unknown comparison %q", c.Op)
 }
 
-// textSearch selects documents that have each word of the query in at least one searched field. An anchored regular
-// expression selects a prefix by a range of the index.
+// textSearch selects documents that have each word of the query, as a prefix, in at least one searched field. Servers evaluate
+// an anchored regular expression as a range of the index.
 func (s *schema) textSearch(query string) bson.D {
 	words := textsearch.QueryWords(query)
 	if len(words) == 0 {
@@ -172,9 +172,9 @@ func sortDocument(keys []key) bson.D {
 	return doc
 }
 
-// after selects the documents that follow a row, the value of Query.After, in the order of the keys. Such a document follows
-// the row in one key and equals it in the previous keys. The additional bound on the first key is redundant, but lets an index
-// scan start there.
+// after selects the documents that follow row in the order of the keys. row is Query.After. A document follows row if it
+// follows row in one key and equals row in the previous keys. The bound on the first key is redundant, but lets a scan of an
+// index start at the bound.
 func after(keys []key, row []any) (bson.D, error) {
 	if len(row) < len(keys) {
 		return nil, fmt.Errorf("mongo: After has %d values for a sort of %d keys", len(row), len(keys))
@@ -198,7 +198,7 @@ func after(keys []key, row []any) (bson.D, error) {
 }
 
 // beyond selects the documents that follow v in the order of k. It returns nil if no document can follow v. Absent values sort
-// before all others, so in descending order they follow v; only $not selects documents without the field too.
+// before all others, so in descending order they follow v. Unlike $lt, $not selects documents without the field.
 func (k key) beyond(v any) bson.D {
 	switch {
 	case v == nil && k.desc:
@@ -213,7 +213,7 @@ func (k key) beyond(v any) bson.D {
 	return where(k.path, "$gt", v)
 }
 
-// from selects the documents that equal v or follow it in the order of k. It returns nil if all documents do.
+// from selects the documents that equal or follow v in the order of k. A nil result selects all documents.
 func (k key) from(v any) bson.D {
 	switch {
 	case v == nil && k.desc:
@@ -226,8 +226,8 @@ func (k key) from(v any) bson.D {
 	return where(k.path, "$gte", v)
 }
 
-// projection returns the driver's projection of Query.Fields; with nil fields, it omits the words and changes. With a nil
-// result, the whole document is read.
+// projection returns the projection for Query.Fields. If fields is nil, the projection omits only the words and the pending
+// entries. A nil result means that the whole document is read.
 func (s *schema) projection(fields []string) bson.D {
 	if fields == nil {
 		var doc bson.D
@@ -304,7 +304,7 @@ func cutPath(field, parent string) (below []string, ok bool) {
 // maxWords is the number of keys that MongoDB allows for one document in an index (indexMaxNumGeneratedKeysPerDocument).
 const maxWords = 100_000
 
-// words returns a []string with the first maxWords words of a stored value; nil if the value is not a string.
+// words returns the first maxWords words of a stored value as a []string; nil if the value is not a string.
 func words(v any) any {
 	raw, _ := v.(bson.RawValue)
 	text, ok := raw.StringValueOK()
