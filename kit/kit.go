@@ -20,7 +20,7 @@ import (
 
 // Deps are the dependencies of every module. All fields are set.
 type Deps struct {
-	Name        string // of the service
+	Name        string // name of the service
 	DB          store.DB
 	Now         func() time.Time
 	Log         *slog.Logger
@@ -43,8 +43,8 @@ type Recorded struct{ resources []RecordedResource }
 type RecordedResource struct {
 	Collection string // name of the collection, such as articles
 	Record     string // name of a record in kebab-case, such as article
-	// PublicView returns the view of a record as callers without a credential see it. NotFound: it does not exist, or they may not
-	// see it.
+	// PublicView returns the view of a record for callers without a credential. NotFound: the record does not exist, or these
+	// callers may not see the record.
 	PublicView func(ctx context.Context, id store.ID) (any, error)
 }
 
@@ -117,18 +117,20 @@ type Middleware struct {
 	Origin      gin.HandlerFunc // rejects requests from web pages, except those of CORS_ORIGINS
 
 	// Resource returns a router for the routes of a resource. name is the name of its collection in paths. The routes accept API
-	// keys with the scope NAME:read for GET, otherwise NAME:write. They can be operations of a batch, which can be undone and
-	// repeated. They must therefore only read and write the database, and not hash passwords, call other services or count
-	// attempts for a rate limit. Emails that they queue are sent only if the batch is stored.
+	// keys with the scope NAME:read for GET, otherwise NAME:write.
+	//
+	// The routes can be operations of a batch, which the database can undo and repeat. The routes must therefore only read and
+	// write the database. They must not hash passwords, call other services or count attempts for a rate limit. Emails that the
+	// routes queue are sent only if the batch is stored.
 	Resource func(r gin.IRouter, name string) gin.IRouter
-	// Resources returns the names of all resources. Call it only to handle a request: while modules mount their routes, the list
-	// is incomplete.
+	// Resources returns the names of all resources. Call Resources only to handle a request, because the names are incomplete
+	// while modules mount their routes.
 	Resources func() []string
 }
 
-// Auth has one middleware per kind of caller that a route accepts. Each rejects an invalid credential with 401, even on a Public
-// route; an API key with 403; a user with an access.Restriction with 403, unless the restriction allows the request; and a body
-// larger than 16 KiB with 413. Handlers get the caller from rest.Caller.
+// Auth has one middleware per kind of caller that a route accepts. Every middleware rejects an invalid credential with 401, even
+// on a Public route. It rejects an API key with 403, and a user with an access.Restriction with 403, unless the restriction
+// allows the request. It rejects a body larger than 16 KiB with 413. Handlers get the caller from rest.Caller.
 type Auth struct {
 	Public   gin.HandlerFunc // any caller; a credential is optional
 	SignIn   gin.HandlerFunc // like Public, but the handler reads HTTP Basic
@@ -137,9 +139,10 @@ type Auth struct {
 	Admin    gin.HandlerFunc // a user token of an admin
 	Provider gin.HandlerFunc // like Public, but access_token in the body is from an identity provider, and the session of a user token must be at most 10 minutes old
 
-	// StepUp protects routes that an attacker could use to take over the account. It accepts a user token of a session that was
-	// opened at most 10 minutes ago, or HTTP Basic with the email address and the password. If the user has a second factor and
-	// the session was not opened with it, the body must have an access.Proof, and the handler must accept its parameters too.
+	// StepUp protects routes that an attacker could use to take over an account. It accepts a user token of a session that was
+	// opened at most 10 minutes ago, or HTTP Basic with the email address and the password. If the user has a second factor, but
+	// has not used it to open the session, the body must also have an access.Proof. The handler must accept the parameters of the
+	// access.Proof.
 	StepUp gin.HandlerFunc
 	// StepUpSelf is StepUp if the path parameter id is "me" or the ID of the caller. For other IDs, it also accepts a user token of
 	// an older session, or of a session that was opened without the second factor.

@@ -35,18 +35,17 @@ type Principal struct {
 	Epoch     int64    // the current epoch of the user; sessions from earlier epochs have ended
 	Role      Role     // "" unless the caller is a user
 
-	// AuthTime is the time at which the user signed in, either to open the session or with this request. It corresponds to
-	// auth_time in OpenID Connect. A refresh does not change it. MultiFactor reports whether the user opened the session with two
-	// factors.
+	// AuthTime is the time at which the user signed in, either to open the session or with this request (auth_time in OpenID
+	// Connect). A refresh of the session does not change AuthTime.
 	AuthTime    time.Time
-	MultiFactor bool
+	MultiFactor bool // the user opened the session with two factors
 
 	Restriction *Restriction // nil if the caller is not restricted
 	Key         *Key         // the API key that the caller sent; nil if there is none
 }
 
-// Restriction limits a user who must first complete a step, such as verifying the email address. Until then, requests fail with
-// Err, except on routes that are mounted with kit.Auth.AllowRestricted.
+// Restriction limits a user who must complete a step, such as verifying the email address. Until then, requests of the user fail
+// with Err, except on routes that are mounted with kit.Auth.AllowRestricted.
 type Restriction struct {
 	Err   error
 	Reads bool // GET requests are allowed on all routes
@@ -73,8 +72,7 @@ func (p Principal) HasRole(roles ...Role) bool {
 // Is reports whether the caller is the user with the ID id.
 func (p Principal) Is(id store.ID) bool { return p.IsUser() && p.UserID == id }
 
-// ActsForAll reports whether the caller may read and change the records of all users, as admins and callers with the master key
-// may.
+// ActsForAll reports whether the caller may read and change the records of all users: an admin, or a caller with the master key.
 func (p Principal) ActsForAll() bool { return p.Master || p.IsAdmin() }
 
 // MayChange fails with Forbidden unless the caller is the owner or acts for all users. If the caller is a restricted admin who
@@ -92,8 +90,8 @@ func (p Principal) MayChange(owner store.ID) error {
 }
 
 // OwnerOf returns the owner of a record that the caller creates. If chosen is not nil and the caller acts for all users, the
-// owner is *chosen; otherwise, the owner is the caller. OwnerOf does not fail if another caller sends an owner, so that a client
-// can send back a record that it has received.
+// owner is *chosen; otherwise, the owner is the caller. OwnerOf ignores chosen for other callers, so that a client can send back
+// a record that the client has received.
 func (p Principal) OwnerOf(chosen *store.ID) store.ID {
 	if chosen != nil && p.ActsForAll() {
 		return *chosen
@@ -113,9 +111,9 @@ func InvalidToken() *apperr.Error {
 }
 
 // PasswordVerifier verifies email addresses and passwords. VerifyPassword fails with Unauthorized unless a user has the email
-// address and the password, and with TooManyRequests after too many wrong passwords. VerifyPassword takes as long for an
-// unknown address as for a wrong password. It returns the states of the rate limits even with an error. The server uses the
-// module that implements PasswordVerifier.
+// address and the password. It fails with TooManyRequests after too many wrong passwords. An unknown address takes as long as a
+// wrong password. VerifyPassword returns the states of the rate limits even with an error. The server uses the module that
+// implements PasswordVerifier.
 type PasswordVerifier interface {
 	VerifyPassword(ctx context.Context, client Client, email, password string) (Principal, ratelimit.States, error)
 }
@@ -132,7 +130,7 @@ const (
 	MultiFactor Method = "mfa" // in addition to other methods, if the user signed in with two factors
 )
 
-// Proof proves that the caller has their second factor. It has either Code or RecoveryCode. Each code is accepted only once.
+// Proof proves that a user has the second factor. It has either Code or RecoveryCode. Each code is accepted only once.
 type Proof struct {
 	Code         string `json:"code" validate:"max=20" example:"123456" maxLength:"20"`                       // of the authenticator app; spaces are ignored
 	RecoveryCode string `json:"recovery_code" validate:"max=40" example:"abcd-efgh-ijkl-mnop" maxLength:"40"` // instead of code
@@ -140,14 +138,14 @@ type Proof struct {
 
 // SecondFactorVerifier verifies the second factors of users. VerifySecondFactor accepts any proof if the user has no second
 // factor. Otherwise, it fails with SecondFactorRequired if the proof is empty, with ValidationFailed if the proof is wrong, and
-// with TooManyRequests after too many wrong proofs. It returns the states of the rate limits even with an error. The server
-// uses the module that implements SecondFactorVerifier.
+// with TooManyRequests after too many wrong proofs. VerifySecondFactor returns the states of the rate limits even with an error.
+// The server uses the module that implements SecondFactorVerifier.
 type SecondFactorVerifier interface {
 	VerifySecondFactor(ctx context.Context, userID store.ID, client Client, p Proof) (ratelimit.States, error)
 }
 
-// ChallengeError is the error for a sign-in that also requires the second factor of the user. Challenge is a secret that
-// identifies the sign-in in the second step.
+// ChallengeError is the error for a sign-in that also requires the second factor of the user. Challenge is a secret with which
+// the client sends the second factor.
 type ChallengeError struct {
 	Err       error
 	Challenge string
@@ -158,7 +156,7 @@ func (e *ChallengeError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *ChallengeError) Unwrap() error { return e.Err }
 
-// Keys are the master keys. There can be several, so that a key can be replaced while the service is running.
+// Keys are the master keys. There can be several keys, so that a key can be replaced while the service is running.
 type Keys struct{ digests [][sha256.Size]byte }
 
 // NewKeys returns Keys that match each string in keys.
@@ -188,8 +186,8 @@ func DeriveKey(secret, purpose string) []byte {
 	return key
 }
 
-// Tokens signs and verifies user tokens. They are JSON Web Tokens with the claims sub (user ID), sid (session ID), iat and exp.
-// The only accepted algorithm is HS256 (RFC 8725 section 3.1).
+// Tokens signs and verifies user tokens. User tokens are JSON Web Tokens with the claims sub (user ID), sid (session ID), iat and
+// exp. The only accepted algorithm is HS256 (RFC 8725 section 3.1).
 type Tokens struct {
 	secret []byte
 	ttl    time.Duration

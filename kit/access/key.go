@@ -13,8 +13,8 @@ const KeyPrefix = "gsk_"
 // ScopeAdmin is the scope that gives an API key of an admin the role admin. A key with only this scope cannot call any route.
 const ScopeAdmin = "admin"
 
-// The actions of scopes. A scope has the form RESOURCE:ACTION, for example "articles:read". AnyResource stands for all
-// resources.
+// Parts of scopes. A scope is the name of a resource followed by an action, for example "articles:read". AnyResource stands for
+// all resources.
 const (
 	ScopeRead   = ":read"
 	ScopeWrite  = ":write"
@@ -34,9 +34,9 @@ func (k *Key) Has(resource, action string) bool {
 }
 
 // KeyVerifier verifies API keys, which begin with KeyPrefix. VerifyKey fails with Unauthorized unless the key is valid and its
-// owner may use the key. The Principal has the Key. The role of the Principal is RoleUser unless the owner is an admin and
-// the key has ScopeAdmin. VerifyKey records that the client has used the key, unless client is the zero value. The server uses
-// the module that implements KeyVerifier.
+// owner may use the key. It returns the owner, with the Key. The role is RoleAdmin if the owner is an admin and the key has
+// ScopeAdmin, and otherwise RoleUser. VerifyKey records that the client has used the key, unless client is the zero value. The
+// server uses the module that implements KeyVerifier.
 type KeyVerifier interface {
 	VerifyKey(ctx context.Context, client Client, key string) (Principal, error)
 }

@@ -49,7 +49,7 @@ type Handler struct {
 	Cursors listing.Cursors
 }
 
-// cursorScope binds cursors to this list, so that it rejects cursors of other lists.
+// cursorScope binds cursors to this list, so that the route rejects cursors of other lists.
 const cursorScope = "audit"
 
 // Handle returns a page of the log.
@@ -69,7 +69,7 @@ func (h *Handler) Handle(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Limit++ // read one more entry to find out whether there is a next page
+	f.Limit++ // one more entry shows whether there is a next page
 	entries, err := h.DB.Log().Newest(g.Request.Context(), f)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ type Handler struct {
 	Engine    *gin.Engine
 	Root      string   // the setting API_ROOT
 	Resources []string // the names of the resources
-	// Authenticate verifies the caller of a batch again, in the transaction of ctx, and returns the caller.
+	// Authenticate verifies the credential of a batch again, in the transaction of ctx, and returns the caller.
 	Authenticate func(ctx context.Context, g *gin.Context) (access.Principal, error)
 	// Keep stores the response to a batch that was sent with an Idempotency-Key. It runs in the transaction of ctx.
 	Keep func(ctx context.Context, g *gin.Context, status int, body []byte) error
@@ -105,7 +105,7 @@ func (h *Handler) Handle(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	g.Data(http.StatusOK, rest.ContentType, body.Bytes()) // rest.OK could fail for lack of memory, but the writes are stored
+	g.Data(http.StatusOK, rest.ContentType, body.Bytes()) // not rest.OK, which could fail for lack of memory
 	return nil
 }
 
@@ -173,7 +173,7 @@ func (h *Handler) run(ctx context.Context, g *gin.Context, caller access.Princip
 	return results, nil
 }
 
-// inBatch returns err, the error of a handler, with the names of parameters relative to the operation: path or body.NAME.
+// inBatch returns the error of a handler with the names of parameters relative to the operation: path, body or body.NAME.
 func inBatch(err error) error {
 	var e *apperr.Error
 	if !errors.As(err, &e) || e.Fields == nil {

@@ -17,8 +17,7 @@ import (
 	"example.com/ginseng/kit/rest"
 )
 
-// Limits of a batch. They also limit the memory for error messages, because a body can cause many errors, each with the path of
-// a value.
+// Limits of a batch. maxErrors and maxPath limit the memory for error messages.
 const (
 	maxOperations = 100
 	maxErrors     = 100     // maximum number of errors that are reported for the references in one body
@@ -56,7 +55,7 @@ func (o *Object) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	return nil
 }
 
-// ParseInput implements rest.Parser. It performs all checks that depend neither on the routes nor on the responses to operations.
+// ParseInput implements rest.Parser. Checks that need the routes or the responses to operations follow later.
 func (o *Operations) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	var items []json.RawMessage
 	if json.Unmarshal(value, &items) != nil {

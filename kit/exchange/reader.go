@@ -23,7 +23,7 @@ const MaxLine = 16 << 20
 type Record struct {
 	Line   int    // number of the first line of the record; the first line of the file is 1
 	Number int    // number of the record in the file; the first record is 1
-	JSON   []byte // a JSON object; for NDJSON, the line of the file, which may not be valid JSON
+	JSON   []byte // a JSON object; for NDJSON, the line of the file, which may be invalid JSON
 	Err    error  // if not nil, the reason that the record cannot be read; JSON is then nil
 }
 
@@ -33,7 +33,7 @@ type Reader struct {
 	lines  *bufio.Reader
 	csv    *csv.Reader
 	names  []string
-	isText map[string]bool // by name of a field: its values are JSON strings
+	isText map[string]bool // by name of a field: whether its values are JSON strings
 
 	line, number int
 }
@@ -168,7 +168,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, text...)
 }
 
-// lineEnds doubles each carriage return before a line feed inside quotes, because csv.Reader removes one carriage return there.
+// lineEnds doubles a carriage return before a line feed inside quotes, because csv.Reader would remove the carriage return.
 type lineEnds struct {
 	in     *bufio.Reader
 	quoted bool

@@ -16,7 +16,7 @@ import (
 type Writer struct {
 	out     io.Writer
 	columns []Column
-	whole   bool // NDJSON is the JSON encoding of the whole record
+	whole   bool // NDJSON has the JSON encoding of the whole record
 	buf     bytes.Buffer
 
 	csv    *csv.Writer // writes lines to buf; nil for NDJSON
@@ -117,7 +117,7 @@ func (w *Writer) Begin() error {
 	return w.writeHeader()
 }
 
-// escape is the prefix of cells that would be misread without it.
+// escape is the prefix of cells that spreadsheets or a Reader would misread.
 const escape = "'"
 
 // escaped lists the characters at the beginning of a value that require the prefix escape.

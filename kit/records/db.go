@@ -60,8 +60,8 @@ func importing(ctx context.Context) (*call, bool) {
 	return c, ok && c.on != nil
 }
 
-// errNotAlone is returned while an import collects records for a Load, if the service does more than create one record. The
-// import then continues with transactions.
+// errNotAlone is returned while an import collects records for a Load, if a route does more than create one record. The import
+// then continues without Load.
 var errNotAlone = errors.New("records: the service does more than create the record")
 
 // alone returns errNotAlone if ctx belongs to an import that collects records for a Load.
@@ -73,10 +73,10 @@ func (e *engine) alone(ctx context.Context) error {
 	return nil
 }
 
-// isTarget reports whether c imports records of this collection.
+// isTarget reports whether c imports a record of this collection.
 func (e *engine) isTarget(c *call) bool { return c.on.target.engine == e }
 
-// aloneTarget is alone for the collection of the imported records, and returns nil for other collections.
+// aloneTarget calls alone if ctx belongs to an import of records of this collection, and otherwise returns nil.
 func (e *engine) aloneTarget(ctx context.Context) error {
 	if c, ok := importing(ctx); ok && e.isTarget(c) {
 		return e.alone(ctx)
@@ -84,8 +84,8 @@ func (e *engine) aloneTarget(ctx context.Context) error {
 	return nil
 }
 
-// writing returns the context for a write. In an import, the context has no author, and writing sets the field wrote of the
-// record.
+// writing returns the context for a write. In an import, it sets the field wrote of the record and returns a context without an
+// author.
 func writing(ctx context.Context) context.Context {
 	c, ok := importing(ctx)
 	if !ok {
@@ -124,8 +124,8 @@ func (e *engine) Insert(ctx context.Context, id store.ID, doc any) error {
 	return e.Engine.Insert(writing(ctx), c.record.id, completed)
 }
 
-// complete returns a copy of doc, the document to insert. The fields that clients of the API cannot set get their values from the
-// file.
+// complete returns a copy of doc, the document to insert. In the copy, the fields that clients of the API cannot set have the
+// values of the file.
 func (c *call) complete(doc any) (store.Document, error) {
 	completed := reflect.New(reflect.TypeOf(doc))
 	completed.Elem().Set(reflect.ValueOf(doc))
@@ -183,7 +183,7 @@ func field(doc store.Document, name string) reflect.Value {
 
 var fieldIndexes sync.Map // reflect.Type → map[string][]int
 
-// checkUnique fails with Conflict if a stored document has the same unique fields.
+// checkUnique fails with Conflict if a stored document has the same values in a unique index.
 func (e *engine) checkUnique(ctx context.Context, doc store.Document) error {
 	for _, index := range e.spec.Indexes {
 		var equal []store.Filter
@@ -192,7 +192,7 @@ func (e *engine) checkUnique(ctx context.Context, doc store.Document) error {
 				equal = append(equal, store.Eq(name, f.Interface()))
 			}
 		}
-		if !index.Unique || len(equal) < len(index.Fields) { // documents that lack one of the fields are not in the index
+		if !index.Unique || len(equal) < len(index.Fields) { // the index ignores documents that lack a field
 			continue
 		}
 		err := e.Engine.First(ctx, store.And(equal...), e.spec.NewDocument())

@@ -53,7 +53,7 @@ type exporter struct {
 	lists  int // number of exported lists
 }
 
-// under exports all lists below parents, which has the IDs of the outermost parents, outermost first, and can be empty.
+// under exports all lists below the parents with the IDs in parents, outermost first. If parents is empty, it exports all lists.
 func (x *exporter) under(ctx context.Context, parents []store.ID) error {
 	if len(parents) == len(x.target.parents) {
 		return x.list(ctx, x.target.path(parents))

@@ -30,7 +30,7 @@ type ImportOptions struct {
 	Resource string
 	Format   exchange.Format
 	DryRun   bool   // check the records, and store nothing
-	UpdateBy string // a unique field, or id: a stored record with the same value is updated. "": no stored record changes
+	UpdateBy string // a unique field, or id: a stored record with the same value is updated; "": no stored record is updated
 
 	// Reject receives the records that are not stored, in the order of the file.
 	Reject func(line int, err error)
@@ -43,7 +43,7 @@ type Result struct {
 	Rejected         int
 }
 
-// Limits of a page: the records that are stored together. The last record of a page can exceed pageBytes.
+// Limits of a page. A page has the records that are stored together. Its last record can exceed pageBytes.
 const (
 	pageRecords = 500
 	pageBytes   = 4 << 20
@@ -52,12 +52,12 @@ const (
 // writers is the maximum number of records that are written concurrently on a server without serializable transactions.
 const writers = 16
 
-// mode is what the service that creates a record may write.
+// mode is what a route that is called by an import may write.
 type mode int
 
 const (
 	write   mode = iota // everything
-	collect             // only the record, which is kept for store.Engine.Load
+	collect             // only the imported record, which is kept in memory for store.Engine.Load
 	dry                 // nothing; writes seem to succeed
 )
 
@@ -78,11 +78,11 @@ type Importer struct {
 // record is a record of the file, and the state of its import.
 type record struct {
 	exchange.Record
-	err     error // why it is not stored
+	err     error // why the record is not stored
 	id      store.ID
 	fields  map[string]jsontext.Value
-	doc     store.Document // what the service stores
-	wrote   bool
+	doc     store.Document // the document that the route stores
+	wrote   bool           // the route has written to the database
 	updated bool
 	kept    bool
 }
@@ -274,8 +274,8 @@ func (im *Importer) store(ctx context.Context, page []*record) error {
 	return nil
 }
 
-// sideBySide stores several records concurrently. Records that fail with ValidationFailed before the service has written anything
-// are tried again, one after another, because they may refer to earlier records.
+// sideBySide stores records concurrently. If a record fails with ValidationFailed before the route has written anything,
+// sideBySide tries the record again after the others, because it may refer to one of them.
 func (im *Importer) sideBySide(ctx context.Context, records []*record) error {
 	if err := im.each(ctx, records, writers); err != nil {
 		return err
@@ -295,7 +295,7 @@ func pending(page []*record) []*record {
 	return slices.DeleteFunc(slices.Clone(page), func(r *record) bool { return r.err != nil || r.kept })
 }
 
-// keep sets kept of the records whose ID is already stored, or is the ID of an earlier record in the page.
+// keep sets the field kept of the records whose ID is already stored, or is the ID of an earlier record in the page.
 func (im *Importer) keep(ctx context.Context, page []*record) error {
 	seen := make(map[store.ID]bool, len(page))
 	var ids []any
@@ -329,8 +329,8 @@ func (im *Importer) stored(ctx context.Context, ids []any) (map[store.ID]bool, e
 	return stored, err
 }
 
-// waves divides the records into waves, in which no two records have the same value of UpdateBy, because the second record
-// updates the first.
+// waves divides the records into parts that are stored one after the other. Records with the same value of UpdateBy are in
+// different parts, because the second record updates the first.
 func (im *Importer) waves(records []*record) (waves [][]*record) {
 	if im.UpdateBy == "" {
 		return [][]*record{records}
@@ -347,7 +347,7 @@ func (im *Importer) waves(records []*record) (waves [][]*record) {
 	return append(waves, records[begin:])
 }
 
-// each calls the service for each record, at most n at a time.
+// each calls one for each record without an error, for at most n records at a time.
 func (im *Importer) each(ctx context.Context, records []*record, n int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
@@ -423,7 +423,7 @@ func reset(records []*record) {
 	}
 }
 
-// one makes the service create or update the record.
+// one calls the route that creates or updates the record.
 func (im *Importer) one(ctx context.Context, r *record) error {
 	if im.UpdateBy != "" {
 		stored, err := im.find(ctx, r)
@@ -474,7 +474,7 @@ func (im *Importer) find(ctx context.Context, r *record) (store.Document, error)
 	} else if raw, given := r.fields[by]; !given || string(raw) == "null" {
 		return nil, apperr.Invalid(apperr.Field{In: "body", Param: by, Code: apperr.Required, Message: "Must be given, to find the record to update."})
 	} else if json.Unmarshal(raw, value.Interface()) != nil {
-		return nil, nil // the service rejects the type
+		return nil, nil // the route rejects the type
 	}
 	if text, ok := value.Interface().(*string); ok {
 		*text = strings.TrimSpace(*text)

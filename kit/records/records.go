@@ -54,9 +54,9 @@ func Middleware(resources func() []string) kit.Middleware {
 	return kit.Middleware{Auth: auth, Idempotency: none, Streams: none, Origin: none, Resources: resources}
 }
 
-// call is a request that is handled in process. The context of the request contains the call.
+// call is a request that is handled in process, and its response. The context of the request contains the call.
 type call struct {
-	g       *gin.Context // set when the request is routed
+	g       *gin.Context // set by Middleware
 	err     error        // error of the response
 	header  http.Header
 	body    func([]byte) error // nil: the body of the response is not used
@@ -125,7 +125,7 @@ func (s *Service) send(ctx context.Context, c *call, method, path string, query 
 
 // target is a resource whose records are imported or exported.
 type target struct {
-	name, collection string // collection is a path with a parameter, such as :id, for each parent
+	name, collection string // collection is the path of the list, with a parameter, such as :id, for each parent
 	engine           *engine
 	parents          []*engine // outermost first
 	routes           []gin.RouteInfo
@@ -175,7 +175,7 @@ func (t *target) has(method string, ofRecord bool) bool {
 	})
 }
 
-// path returns the path of the collection under the parents.
+// path returns the path of the list of the records under the parents.
 func (t *target) path(parents []store.ID) string {
 	segments := strings.Split(t.collection, "/")
 	for i, segment := range segments {
@@ -186,7 +186,7 @@ func (t *target) path(parents []store.ID) string {
 	return strings.Join(segments, "/")
 }
 
-// under returns the IDs of the parent and of the parents above it, outermost first.
+// under returns the IDs of the parent and of the parents above the parent, outermost first.
 func (t *target) under(ctx context.Context, parent store.ID) ([]store.ID, error) {
 	ids := []store.ID{parent}
 	for i := len(t.parents) - 1; i > 0; i-- {
