@@ -7,7 +7,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// A module asks the Principal of a request whether it may change a record.
+// A module calls MayChange to check whether the caller of a request may change a record.
 func Example() {
 	owner, other := store.NewID(), store.NewID()
 	fmt.Println("owner:", access.Principal{UserID: owner, Role: access.RoleUser}.MayChange(owner))

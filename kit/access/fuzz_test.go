@@ -9,8 +9,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// FuzzToken changes tokens and invents some: a token that verifies has exactly the claims that Sign wrote, even if its
-// signature is encoded differently.
+// FuzzToken verifies changed and random tokens. A token that Verify accepts must have exactly the claims that Sign wrote, even if
+// its signature is encoded differently.
 func FuzzToken(f *testing.F) {
 	tokens := NewTokens(secret, time.Hour, func() time.Time { return start })
 	sign := func(user, session store.ID) string {
@@ -44,7 +44,7 @@ func FuzzToken(f *testing.F) {
 				t.Errorf("%q is taken, and was never made: %q was", token, signed)
 			}
 		}
-		// HMAC pads a key with zeros (RFC 2104 section 2): secrets that differ only in those are equal.
+		// HMAC pads a key with zeros (RFC 2104 section 2), so secrets that differ only in zeros at the end are equal.
 		if strings.TrimRight(other, "\x00") == secret {
 			return
 		}
@@ -58,7 +58,7 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// FuzzKeys looks for a string that matches but is not a master key.
+// FuzzKeys checks that Match accepts only master keys.
 func FuzzKeys(f *testing.F) {
 	f.Add("one", "two", "one,two")
 	f.Add("", "\x00", "")

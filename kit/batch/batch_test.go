@@ -15,8 +15,8 @@ import (
 	"example.com/ginseng/testkit/testdb"
 )
 
-// TestResponseOfStored has other responses use the whole budget before a batch with a large response is committed. The
-// response must not be an error: the writes are stored.
+// TestResponseOfStored lets other responses use the whole budget before a batch with a large response is committed. The response
+// must not be an error, because the writes are stored.
 func TestResponseOfStored(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)

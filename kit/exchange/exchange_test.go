@@ -30,7 +30,7 @@ type sample struct {
 	IDs     []store.ID    `json:"ids"`
 }
 
-// samples are values that a format could lose.
+// samples returns records with values that a format could change by mistake.
 func samples() (all []sample) {
 	texts := []string{
 		"", "plain", "'", "''", "'quoted", "=1+1", "+1", "-1", "@x", "\ttab", "\rcr", "a\r\nb", "a\r\n\r\nb\n", "\r\n", "\n", "a\rb", `"`, `a,"b"`, "null",
@@ -76,7 +76,7 @@ func read(t *testing.T, format Format, file string) (records []Record) {
 	return records[:max(0, len(records)-1)]
 }
 
-// TestRoundTrip writes records and reads them. Absent and null are the same.
+// TestRoundTrip checks that records are equal after they were written and read. Absent and null are the same.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	columns := Columns(reflect.TypeFor[sample](), nil)
@@ -92,7 +92,7 @@ func TestRoundTrip(t *testing.T) {
 			if err := json.Unmarshal(record.JSON, &got); err != nil || record.Err != nil {
 				t.Fatalf("%s: %v %v: %s", format, err, record.Err, record.JSON)
 			}
-			all[i].ID = got.ID // another with each call of samples
+			all[i].ID = got.ID // each call of samples creates new IDs
 			all[i].IDs, got.IDs = nil, nil
 			if !reflect.DeepEqual(got, all[i]) {
 				t.Errorf("%s: %+v, want %+v", format, got, all[i])
@@ -121,7 +121,7 @@ func TestReadErrors(t *testing.T) {
 	for _, test := range []struct {
 		format Format
 		file   string
-		want   []Record // JSON "" with Err: any error
+		want   []Record // a Record without JSON stands for any error
 	}{
 		{NDJSON, "\n{\"a\":1}\r\n\n  \nnonsense", []Record{{Line: 2, Number: 1, JSON: []byte(`{"a":1}`)}, {Line: 5, Number: 2, JSON: []byte("nonsense")}}},
 		{NDJSON, strings.Repeat("x", MaxLine+1) + "\n{}", []Record{{Line: 1, Number: 1}, {Line: 2, Number: 2, JSON: []byte("{}")}}},

@@ -123,8 +123,8 @@ func checkFilter(t *testing.T, query string, filter store.Filter) {
 	}
 }
 
-// FuzzCursor alters a cursor, the list it is used for, and the secret. Only an unmodified cursor is accepted, and decodes to
-// the original values.
+// FuzzCursor changes a cursor, its scope and the secret. Only the unmodified cursor must be accepted, and decode to the original
+// values.
 func FuzzCursor(f *testing.F) {
 	f.Add("docs?", "title", int64(5), int64(1e12), []byte{}, uint(0), byte(0), "docs?sort=title", "")
 	f.Add("docs?sort=-size", "\x00", int64(-1<<53), int64(-62135596800000), []byte("forged"), uint(20), byte(1), "docs?sort=-size", "another secret")

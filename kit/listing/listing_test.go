@@ -101,7 +101,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// counted is a collection that counts up to what the query allows.
+// counted is a collection with this number of records. It counts up to MaxCount of the query.
 type counted int64
 
 func (counted) List(context.Context, store.Query) ([]store.Meta, error) { return nil, nil }
@@ -154,7 +154,7 @@ func (s stored) Page(ctx context.Context, q store.Query) ([]doc, int64, error) {
 	return docs, 0, err
 }
 
-// TestComputedFields checks that a list reads whole documents for a field of the view that they lack.
+// TestComputedFields checks that a list reads whole documents if clients select a field that the documents lack.
 func TestComputedFields(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string][]string{
@@ -352,7 +352,7 @@ func TestSpecStore(t *testing.T) {
 	}
 }
 
-// TestParseExpand parses the references to expand, which the store must return too.
+// TestParseExpand parses the parameter expand. The query must also read the fields of the references.
 func TestParseExpand(t *testing.T) {
 	t.Parallel()
 	spec := testSpec()

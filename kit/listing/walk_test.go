@@ -27,8 +27,8 @@ type thingView struct {
 
 func (d thing) view() thingView { return thingView{d.ID, d.Stays} }
 
-// TestWalk pages through lists while rows are created and deleted. Each row that stays must be returned exactly once and in
-// order, in both directions, also with equal and missing values.
+// TestWalk reads lists page by page while rows are created and deleted. Each row that is not deleted must be returned exactly
+// once and in order, in both directions, also with equal and missing values.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)

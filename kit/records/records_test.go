@@ -109,7 +109,7 @@ type world struct {
 	things *resource.Collection[thing]
 	parts  *resource.Collection[part]
 	owner  store.ID
-	// more is called by the service after it has created a thing.
+	// more is called after a thing was created.
 	more func(ctx context.Context, t thing) error
 }
 
@@ -270,7 +270,7 @@ func (w *world) file(first, n int) string {
 	return b.String()
 }
 
-// hard returns a file whose values a format or an engine could lose.
+// hard returns a file with values that a format or an engine could change by mistake.
 func (w *world) hard() string {
 	var b strings.Builder
 	add := func(object map[string]any) {
@@ -342,7 +342,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestErrors checks the lines with errors, into an empty collection and one with records.
+// TestErrors imports lines with errors, into an empty collection and into a collection with records.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -368,7 +368,7 @@ func TestErrors(t *testing.T) {
 		"2: the line is not a JSON object", "3: title max_length", "4: userId required", "5: userId unknown_reference", "6: code conflict",
 		"7: The service forbids this title.", "8: related[0] unknown_reference", "9: createdAt type", "10: id format", "11: unknown unknown",
 	}
-	for i, kept := range []int{1, 4} { // an empty collection first
+	for i, kept := range []int{1, 4} { // the collection is empty before the first import
 		r, rejected := w.run(bad, records.ImportOptions{})
 		for j := range rejected {
 			rejected[j] = strings.Replace(rejected[j], "forbidden: ", "", 1)
@@ -420,7 +420,7 @@ func (w *world) count(collection string) int {
 	return int(n)
 }
 
-// TestUpdateBy updates by a unique field. Fields that the file does not have stay.
+// TestUpdateBy updates records by a unique field. Fields that the file lacks must not change.
 func TestUpdateBy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -457,8 +457,8 @@ func TestUpdateBy(t *testing.T) {
 	}
 }
 
-// TestServiceWritesMore has a service that writes more than the record, also into an empty collection: an import stores both or
-// neither.
+// TestServiceWritesMore imports records whose route writes more than the record. The import must store all writes of the route or
+// none, also in an empty collection.
 func TestServiceWritesMore(t *testing.T) {
 	t.Parallel()
 	for name, conditional := range map[string]bool{"each record": false, "a late record": true} {
@@ -513,7 +513,7 @@ func TestUnknownResource(t *testing.T) {
 	}
 }
 
-// TestSearchAfterImport checks that imported records are found, and that the import is one reset in the log of changes.
+// TestSearchAfterImport checks that a search finds imported records, and that the log has one Reset for the import.
 func TestSearchAfterImport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

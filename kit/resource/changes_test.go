@@ -13,7 +13,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// owned is a record of a user, under a parent or not.
+// owned is a record of a user. It can have a parent.
 type owned struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID  `json:"userId"`
@@ -44,7 +44,7 @@ func (w world) read(c *Collection[owned], caller access.Principal) reader {
 	return r
 }
 
-// wants fails unless the next changes are these, and the last of them is the last.
+// wants fails unless the next changes are exactly these.
 func (r reader) wants(want string) {
 	r.w.Helper()
 	var got []string
@@ -87,7 +87,7 @@ func (w world) addOwned(c *Collection[owned], o owned) store.ID {
 	return o.ID
 }
 
-// TestChangesOfOthers checks that the changes of own records, deletions too, are visible to their owner and to admins only.
+// TestChangesOfOthers checks that only the owner and admins see the changes of a record, including its deletion.
 func TestChangesOfOthers(t *testing.T) {
 	w := newWorld(t)
 	users := w.open("users", Public, Public)
@@ -109,7 +109,7 @@ func TestChangesOfOthers(t *testing.T) {
 	ofAll.wants("deleted, deleted, created last, created last")
 }
 
-// TestChangesUnder checks the changes of records under a parent, whose deletion ends the feed.
+// TestChangesUnder checks the changes of records under a parent. The deletion of the parent must end the feed.
 func TestChangesUnder(t *testing.T) {
 	w := newWorld(t)
 	parents := w.open("parents", Public, Public)
@@ -133,7 +133,7 @@ func TestChangesUnder(t *testing.T) {
 	ofTwo.wants("created last")
 }
 
-// TestChangesCascade checks that deleted and cleared references are changes.
+// TestChangesCascade checks that the feed has the changes that a deletion makes to referring records.
 func TestChangesCascade(t *testing.T) {
 	w := newWorld(t)
 	targets := w.open("targets", Public, Public)

@@ -30,7 +30,8 @@ func TestRestrict(t *testing.T) {
 	w.want(w.delete(targets, id), apperr.NotFound)
 }
 
-// TestCascade deletes a tree: top, two levels below it, and a reference between those that does not keep them.
+// TestCascade deletes a record and two levels of records below it. A reference that restricts the deletion of the record, but
+// belongs to a record that is deleted too, must not prevent the deletion.
 func TestCascade(t *testing.T) {
 	w := newWorld(t)
 	tops := w.open("tops", Public, Public)
@@ -53,7 +54,7 @@ func TestCascade(t *testing.T) {
 	w.left(leaves, 0)
 }
 
-// TestOnDelete deletes records with a rule of their module: one by one and by a cascade.
+// TestOnDelete deletes records that have a rule for deletions: one by one, and by a cascade.
 func TestOnDelete(t *testing.T) {
 	w := newWorld(t)
 	targets := w.open("targets", Public, Public)
@@ -101,7 +102,7 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// TestSelf deletes from a tree whose records refer to each other, in a cycle too.
+// TestSelf deletes records that refer to records of the same collection, also in a cycle.
 func TestSelf(t *testing.T) {
 	w := newWorld(t)
 	for _, rule := range []OnDelete{Restrict, Cascade, Clear} {
@@ -121,7 +122,7 @@ func TestSelf(t *testing.T) {
 	}
 }
 
-// TestTooMany deletes a record with more referring records than one deletion changes.
+// TestTooMany deletes a record with more referring records than one deletion can change.
 func TestTooMany(t *testing.T) {
 	w := newWorld(t)
 	targets := w.open("targets", Public, Public)
@@ -164,8 +165,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestRace creates references to a record while it is deleted. The end is one of these: the record and all references
-// exist; the record is deleted, and each reference was rejected, cleared, deleted, or has no record.
+// TestRace creates a reference to a record while the record is deleted. Either the record and the reference must exist, or the
+// record is deleted. Then the reference was rejected, cleared or deleted, or refers to no record.
 func TestRace(t *testing.T) {
 	w := newWorld(t)
 	targets := w.open("targets", Public, Public)
@@ -205,7 +206,7 @@ func (w world) checkRace(targets, nodes *Collection[node], rule OnDelete, referr
 		return
 	case missing != nil && rule != Cascade:
 		w.Errorf("rule %d: the created node is missing: %v", rule, missing)
-	case missing == nil && got.Maybe != nil: // no record: expanded as null, and kept by other changes
+	case missing == nil && got.Maybe != nil: // the reference refers to no record
 		views := []view{got.view()}
 		w.want(expand(w.Context(), nodes, nobody, []string{"maybe"}, views, unlimited), "")
 		if string(views[0].Expand["maybe"]) != "null" {

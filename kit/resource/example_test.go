@@ -16,7 +16,7 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// Shelf is a stored record. Everyone sees it, admins change it.
+// Shelf is a stored record. Everyone may see a shelf, and admins may change it.
 type Shelf struct {
 	store.Meta `bson:",inline"`
 	Name       string `json:"name"`
@@ -29,7 +29,7 @@ type ShelfView struct {
 
 func (s Shelf) View() ShelfView { return ShelfView{s.Name} }
 
-// Book is a stored record. Its owner and admins see and change it.
+// Book is a stored record. The owner and admins may see and change a book.
 type Book struct {
 	store.Meta `bson:",inline"`
 	Title      string   `json:"title"`
@@ -52,7 +52,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	d := kit.Deps{DB: db, Now: time.Now} // a module receives it from the server
+	d := kit.Deps{DB: db, Now: time.Now} // a module receives its Deps from the server
 
 	shelves := resource.Open(d, store.Spec{Name: "shelves"}, Shelf.View, resource.Public, resource.Admins)
 	books := resource.Open(d, store.Spec{Name: "books"}, Book.View, resource.Own, resource.Own,

@@ -16,7 +16,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// watched is a target. It calls before in each Find, and counts the calls and the records of the largest one.
+// watched is a target. It calls before in each Find. It counts the calls of Find, and the records of the call with most records.
 type watched struct {
 	*Collection[node]
 	calls, most atomic.Int64
@@ -33,7 +33,8 @@ func (c *watched) Find(ctx context.Context, caller access.Principal, ids []store
 	return found, unread, err
 }
 
-// largeTargets returns a collection with one record that refers to n records of the size, and the target.
+// largeTargets returns a collection with one record that refers to n records of the size, the collection of these records, and
+// the view of the record.
 func largeTargets(w world, n, size int) (*Collection[node], *watched, view) {
 	targets := &watched{Collection: w.open("targets", Public, Public)}
 	nodes := w.open("nodes", Public, Public, To("many", targets, Clear))
@@ -81,8 +82,8 @@ func TestExpandReservesAsItGrows(t *testing.T) {
 	release()
 }
 
-// TestExpandConcurrently has several requests that need more of the budget than is free, while each has a part of it. They
-// must not wait for each other.
+// TestExpandConcurrently makes several requests that have a part of the budget and need more than is free. The requests must not
+// wait for each other.
 func TestExpandConcurrently(t *testing.T) {
 	w := newWorld(t)
 	nodes, targets, _ := largeTargets(w, 4, 500<<10)
@@ -153,7 +154,7 @@ func TestFindInParts(t *testing.T) {
 	}
 }
 
-// heavy is a target with one record of 1 MiB, whose view counts how often it is encoded.
+// heavy is a target with one record of 1 MiB. It counts how often the record is encoded.
 type heavy struct{ encoded int }
 
 func (h *heavy) Find(_ context.Context, _ access.Principal, ids []store.ID, size *store.Size, _ ...string) (map[store.ID]any, []store.ID, error) {
@@ -170,7 +171,7 @@ func (h *heavy) MarshalJSON() ([]byte, error) {
 	return []byte("{}"), nil
 }
 
-// TestReserveBeforeEncoding reads a record that is larger than what needs no share.
+// TestReserveBeforeEncoding reads a record that needs a share of the budget. The share must be reserved before the encoding.
 func TestReserveBeforeEncoding(t *testing.T) {
 	t.Parallel()
 	target := &heavy{}

@@ -167,7 +167,7 @@ func TestFind(t *testing.T) {
 
 var allRows = listing.Query{Query: store.Query{Limit: 50}}
 
-// TestOwner changes records that everyone sees.
+// TestOwner changes records that everyone may see.
 func TestOwner(t *testing.T) {
 	w := newWorld(t)
 	public := w.open("public", Public, Own)
@@ -207,7 +207,7 @@ func TestOwner(t *testing.T) {
 	w.want(public.Delete(t.Context(), alice, other, store.Versions{1}), "")
 }
 
-// TestForbidden changes the record of another user. The error names only admins, whom every rule here allows.
+// TestForbidden changes the record of another user. The error must name only admins, because every rule here allows admins.
 func TestForbidden(t *testing.T) {
 	w := newWorld(t)
 	for _, test := range []struct {
@@ -352,7 +352,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestExpandTooLarge includes a large record many times.
+// TestExpandTooLarge expands a large record many times.
 func TestExpandTooLarge(t *testing.T) {
 	w := newWorld(t)
 	targets := w.open("targets", Public, Public)

@@ -13,8 +13,8 @@ import (
 
 var steps = flag.Int("steps", 150, "how many writes each writer of TestStress makes")
 
-// TestStress has writers create, change and delete records that refer to each other, by every rule and under a parent. At the
-// end, each reference refers to a record.
+// TestStress creates, changes and deletes referring records concurrently, with every OnDelete and under a parent. At the end,
+// each reference must refer to a record.
 func TestStress(t *testing.T) {
 	w := newWorld(t)
 	if !w.deps.DB.Serializable() {

@@ -18,8 +18,8 @@ type counter struct {
 	Count      int64 `json:"count"`
 }
 
-// TestProbe checks the result of hasTransactions and that it leaves no document. FerretDB 1 announces sessions, but does not
-// support transactions.
+// TestProbe checks the result of hasTransactions, and that hasTransactions leaves no document. FerretDB 1 announces sessions, but
+// does not support transactions.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	var started sync.Map
@@ -68,7 +68,7 @@ func TestProbe(t *testing.T) {
 	must(t, db.Together(t.Context(), insert))
 }
 
-// TestAtomicInstances has two instances count together.
+// TestAtomicInstances increments a number in two instances concurrently.
 func TestAtomicInstances(t *testing.T) {
 	t.Parallel()
 	address := mongotest.New(t)

@@ -68,8 +68,8 @@ func moveAll(t *testing.T, c *collection) {
 	}
 }
 
-// checkLog moves the pending entries, after which there must be no tombstone. It fails unless the log has one entry for each
-// version of each document, in order, and one for each deletion.
+// checkLog moves the pending entries. Afterwards there must be no tombstone, and the log must have one entry for each version of
+// each document, in order, and one entry for each deletion.
 func checkLog(t *testing.T, c *collection, when string) {
 	t.Helper()
 	moveAll(t, c)
@@ -118,7 +118,7 @@ func throughLast(s, sep string) string {
 	return s[:i+len(sep)]
 }
 
-// TestTombstones checks that nothing but the log sees a tombstone, before the mover removes it.
+// TestTombstones checks that no operation of a collection selects a tombstone.
 func TestTombstones(t *testing.T) {
 	t.Parallel()
 	db, c, internal := openWithoutMover(t, createLog(t))
@@ -217,11 +217,11 @@ func TestMovers(t *testing.T) {
 	checkLog(t, first, "at the end")
 }
 
-// TestInterruptedLog repeats a sequence of writes and moves. Each time the proxy rejects a different command.
+// TestInterruptedLog repeats a sequence of writes and moves. In each repetition, the proxy rejects a different command.
 func TestInterruptedLog(t *testing.T) {
 	t.Parallel()
 	direct := createLog(t)
-	var left atomic.Int64 // commands before the one that is rejected
+	var left atomic.Int64 // number of commands before the rejected command
 	_, address := newProxy(t, func(request []byte) bson.D {
 		for _, command := range []string{"hello", "isMaster", "endSessions", "ismaster"} {
 			if bytes.Contains(request, []byte(command+"\x00")) {

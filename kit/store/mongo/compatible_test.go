@@ -26,7 +26,7 @@ func isCommand(request []byte, name string) bool {
 	return bytes.Contains(request[:min(len(request), 64)], append([]byte(name), 0))
 }
 
-// TestUnnamedDuplicate responds to updates as DocumentDB does: the error has neither the code nor the name of the index.
+// TestUnnamedDuplicate rejects updates as DocumentDB does: the error has neither MongoDB's code nor the name of the index.
 func TestUnnamedDuplicate(t *testing.T) {
 	t.Parallel()
 	_, address := newProxy(t, func(request []byte) bson.D {
@@ -90,7 +90,7 @@ func TestDuplicatesAtStart(t *testing.T) {
 	}
 }
 
-// TestDeadlock responds to the first command of each kind as a server on PostgreSQL does.
+// TestDeadlock rejects the first command of each kind with a deadlock, as a server that uses PostgreSQL does.
 func TestDeadlock(t *testing.T) {
 	t.Parallel()
 	names := []string{"createIndexes", "insert", "findAndModify"}
@@ -118,7 +118,7 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-// TestCountOfAll counts on a server that keeps the count, and on one whose estimate lags behind.
+// TestCountOfAll counts on a server that keeps the count, and on a server whose estimate is outdated.
 func TestCountOfAll(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -80,7 +80,7 @@ func TestOneWriteOfAValue(t *testing.T) {
 	})
 }
 
-// TestWaitEnds checks that a write does not wait for another one longer than its context.
+// TestWaitEnds checks that a write stops waiting for another write when its context ends.
 func TestWaitEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-// TestHeartbeatFailed closes connections that received nothing since the heartbeat, and no others.
+// TestHeartbeatFailed checks that only connections that received nothing since the heartbeat are closed.
 func TestHeartbeatFailed(t *testing.T) {
 	t.Parallel()
 	const here = "db.example.com:27017"

@@ -81,7 +81,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestIntegers checks that every integer is stored and compared as one of 64 bits.
+// TestIntegers checks that every integer is stored and compared with 64 bits.
 func TestIntegers(t *testing.T) {
 	t.Parallel()
 	type numbers struct {

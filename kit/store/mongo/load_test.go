@@ -10,7 +10,7 @@ import (
 	"example.com/ginseng/kit/store/mongo/mongotest"
 )
 
-// TestLossless reads documents of another program, which the Go type cannot keep.
+// TestLossless reads documents of another program that the Go type cannot represent.
 func TestLossless(t *testing.T) {
 	t.Parallel()
 	db := open(t, mongotest.New(t), nil)

@@ -169,14 +169,14 @@ func TestFind(t *testing.T) {
 	wantJSON(t, sent, `{"find":"notes","filter":{},"sort":{"_id":1},"projection":{"_words":0}}`)
 }
 
-// TestForgotten makes the network drop all packets of open connections without closing them. Calls succeed on other
-// connections long before their deadline.
+// TestForgotten makes the network drop all packets of open connections, but keeps the connections open. Calls must succeed on
+// other connections long before their deadline.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	p, address := newProxy(t, nil, "heartbeatFrequencyMS=500", "connectTimeoutMS=1000")
 	db := open(t, address, nil)
 	notes := db.Open(store.Spec{Name: "notes"})
-	const callers = 20 // as many connections
+	const callers = 20 // also the number of connections
 	count := func() (failed int) {
 		results := make(chan error, callers)
 		for range callers {
@@ -200,7 +200,7 @@ func TestForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := time.Now()
-	for range 3 { // calls that wait on a dead connection are retried on another one
+	for range 3 { // the driver retries calls of a dead connection on another connection
 		if failed := count(); failed > 0 {
 			t.Errorf("%d of %d callers are not served", failed, callers)
 		}
@@ -243,7 +243,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestPrepareKeepsOthersIndexes follows a collection through changes of its declaration.
+// TestPrepareKeepsOthersIndexes changes the declaration of a collection several times, and checks its indexes.
 func TestPrepareKeepsOthersIndexes(t *testing.T) {
 	t.Parallel()
 	db := open(t, mongotest.New(t), nil)
@@ -307,7 +307,7 @@ func TestWordsFollowTheDeclaration(t *testing.T) {
 	if _, err := c.Update(t.Context(), store.Eq("id", n.ID), changes...); err != nil {
 		t.Fatal(err)
 	}
-	const many = 120 // more than a cursor reads at once
+	const many = 120 // more than one batch of a cursor
 	var imported []bson.D
 	for i := range many {
 		imported = append(imported, bson.D{{Key: "title", Value: fmt.Sprintf("imported n%03d", i)}})

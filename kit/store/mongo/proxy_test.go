@@ -13,8 +13,8 @@ import (
 	"example.com/ginseng/testkit/proxy"
 )
 
-// newProxy returns a proxy for the server, and the address of a new database behind it; see mongotest.New. If response is set
-// and returns a document, that is the response, and the request is not forwarded.
+// newProxy returns a proxy for the server, and the address of a new database through the proxy; see mongotest.New. If response is
+// set and returns a document, the proxy responds with the document and does not forward the request.
 func newProxy(t *testing.T, response func(request []byte) bson.D, opts ...string) (*proxy.Proxy, *url.URL) {
 	t.Helper()
 	address := mongotest.New(t, append(opts, "directConnection=true")...) // with a replica set, the driver would bypass the proxy
@@ -31,7 +31,7 @@ func newProxy(t *testing.T, response func(request []byte) bson.D, opts ...string
 	return p, address
 }
 
-// relay forwards requests, or sends the response of the function.
+// relay forwards requests, or responds with the document that response returns.
 func relay(client, server net.Conn, response func(request []byte) bson.D) error {
 	for {
 		head := make([]byte, 16)

@@ -13,8 +13,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// openAtomic is openDocs for a database with transactions. If the database has no transactions, openAtomic checks that Atomic
-// fails, and skips the test.
+// openAtomic opens a database and creates a collection of docs. If the database has no transactions, openAtomic checks that
+// Atomic fails, and skips the test.
 func openAtomic(t *testing.T, open Opener, indexes ...store.Index) (store.DB, *store.Collection[doc]) {
 	t.Helper()
 	db := open(t)
@@ -31,7 +31,7 @@ func openAtomic(t *testing.T, open Opener, indexes ...store.Index) (store.DB, *s
 	return db, c
 }
 
-// tenWrites makes ten writes of every kind in collections that have the document "kept" and the document "old".
+// tenWrites makes ten writes: inserts, updates and a deletion. c must have the documents "kept" and "old".
 func tenWrites(ctx context.Context, c, other *store.Collection[doc]) error {
 	for i := range 3 {
 		d := newDoc(fmt.Sprint("new", i))
@@ -78,7 +78,7 @@ func testAtomicRollback(t *testing.T, open Opener) {
 	insert(t, c, kept, newDoc("old"))
 	want, failure := []string{"kept", "old"}, errors.New("failure")
 	for range 2 {
-		_, err := c.Get(t.Context(), kept.ID) // into the cache
+		_, err := c.Get(t.Context(), kept.ID) // the document is now in the cache
 		must(t, err)
 		err = db.Atomic(t.Context(), func(ctx context.Context) error {
 			if err := tenWrites(ctx, c, other); err != nil {
@@ -134,7 +134,7 @@ func testAtomicReads(t *testing.T, open Opener) {
 		}
 	}
 	must(t, db.Atomic(t.Context(), func(ctx context.Context) error {
-		check(t.Context(), "old") // into the cache
+		check(t.Context(), "old") // the document is now in the cache
 		_, err := c.Update(ctx, store.Eq("id", old.ID), store.Set("title", "changed"))
 		must(t, errors.Join(err, c.Insert(ctx, newDoc("new"))))
 		check(ctx, "changed", "new")
@@ -303,7 +303,7 @@ func testAtomicNested(t *testing.T, open Opener) {
 			must(t, c.Insert(ctx, newDoc("outer")))
 			func() {
 				defer func() { _ = recover() }()
-				_ = db.Atomic(ctx, inner) // its error is ignored
+				_ = db.Atomic(ctx, inner)
 			}()
 			return nil
 		})
@@ -344,7 +344,7 @@ func testLock(t *testing.T, open Opener) {
 	wantDoc(t, got, a)
 }
 
-// testLockSkew lets two doctors go off duty at the same time, each if the other one is on duty.
+// testLockSkew takes two doctors off duty at the same time, each only if the other doctor is on duty.
 func testLockSkew(t *testing.T, open Opener) {
 	db, c := openAtomic(t, open)
 	ward := newDoc("ward")
@@ -380,7 +380,7 @@ func testLockSkew(t *testing.T, open Opener) {
 	}
 }
 
-// testTogether works on every server.
+// testTogether checks Together on every server, also without transactions.
 func testTogether(t *testing.T, open Opener) {
 	db := open(t)
 	c := prepare(t, db, docSpec())
@@ -394,8 +394,8 @@ func testTogether(t *testing.T, open Opener) {
 	}
 }
 
-// testAfterTogether works on every server: a function runs once, after the function of the outermost Together. Outside of a
-// Together it runs immediately.
+// testAfterTogether checks, on every server, that AfterCommit calls a function once, after the outermost Together. Outside of a
+// Together, AfterCommit calls the function immediately.
 func testAfterTogether(t *testing.T, open Opener) {
 	db := open(t)
 	c := prepare(t, db, docSpec())
@@ -425,7 +425,7 @@ func testAfterTogether(t *testing.T, open Opener) {
 	}
 }
 
-// testAfterCommit checks that the function does not run if nothing is stored.
+// testAfterCommit checks that AfterCommit does not call the function if nothing is stored.
 func testAfterCommit(t *testing.T, open Opener) {
 	db, c := openAtomic(t, open)
 	existing := newDoc("existing")

@@ -15,7 +15,7 @@ import (
 // maxExact is the largest number up to which every JSON implementation represents integers exactly (RFC 8259, section 6).
 const maxExact = 1<<53 - 1
 
-// testChanges checks each change on two documents: one has all fields, the other only the required ones.
+// testChanges checks each change on two documents: one has all fields, the other has only the required fields.
 func testChanges(t *testing.T, open Opener) {
 	c := openDocs(t, open)
 	full := func(d *doc) {
@@ -145,7 +145,7 @@ func unset(field string) []store.Change        { return []store.Change{store.Uns
 func inc(field string, n int64) []store.Change { return []store.Change{store.Inc(field, n)} }
 func wantDoc(t *testing.T, got, want doc) {
 	t.Helper()
-	if want.Tags == nil { // an absent list is read as an empty one
+	if want.Tags == nil { // an absent list is read as an empty list
 		want.Tags = []string{}
 	}
 	if want.Parts == nil {

@@ -20,7 +20,7 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// appointment reserves a room from one minute up to another one.
+// appointment reserves a room from the minute Start until the minute End.
 type appointment struct {
 	store.Meta `bson:",inline"`
 	Room       store.ID `json:"room"`
@@ -33,7 +33,7 @@ type invoice struct {
 	Appointment store.ID `json:"appointment"`
 }
 
-// clinic has a rule over several records: the appointments of a room do not overlap, and each has one invoice.
+// clinic has a rule for several records: the appointments of a room do not overlap, and each appointment has one invoice.
 type clinic struct {
 	db           store.DB
 	rooms        *store.Collection[doc]
@@ -91,8 +91,8 @@ func (c clinic) cancel(ctx context.Context, id store.ID) error {
 	})
 }
 
-// work books and cancels appointments at random, n times. It reports each call before it and, if the call succeeds, again after
-// it.
+// work books and cancels appointments at random, n times. It reports an event before each call and, if the call succeeds, after
+// the call.
 func (c clinic) work(ctx context.Context, n int, report func(event string, id store.ID)) error {
 	var own []store.ID
 	for range n {
@@ -240,7 +240,7 @@ func TestKilled(t *testing.T) {
 			}
 			events[id] = event
 		}
-		_ = cmd.Wait() // it was killed
+		_ = cmd.Wait() // the process was killed
 		db, err := sqlite.Open(t.Context(), path, sqlite.Options{Existing: true})
 		must(t, err)
 		c, err := openClinic(t.Context(), db)

@@ -15,11 +15,11 @@ import (
 	"example.com/ginseng/testkit/testdb"
 )
 
-// Opener opens a database and closes it when the test ends. Several calls may open the same database, which need not be
-// empty: each test creates a collection with a new name.
+// Opener opens a database and closes it when the test ends. Several calls may open the same database. The database need not be
+// empty, because each test creates a collection with a new name.
 type Opener func(t testing.TB) store.DB
 
-// engineOpeners returns an Opener for SQLite and, if TEST_MONGODB_URI names a server, one for MongoDB.
+// engineOpeners returns an Opener for SQLite and, if TEST_MONGODB_URI names a server, an Opener for MongoDB.
 func engineOpeners(t testing.TB) map[string]Opener {
 	t.Helper()
 	openers := map[string]Opener{"sqlite": func(t testing.TB) store.DB {
@@ -126,7 +126,7 @@ func testEngine(t *testing.T, open Opener) {
 	}
 }
 
-// doc is the document of the tests: each kind of value, once required and once nullable.
+// doc is the document of the tests. For each kind of value, it has a required and a nullable field.
 type doc struct {
 	store.Meta `bson:",inline"`
 	Title      string            `json:"title"`
@@ -208,7 +208,7 @@ func insert(t *testing.T, c *store.Collection[doc], docs ...doc) {
 	}
 }
 
-// titles are the titles of the documents that q lists, in its order.
+// titles returns the titles of the documents that q selects, in order.
 func titles(t *testing.T, c *store.Collection[doc], q store.Query) []string {
 	t.Helper()
 	docs, err := c.List(t.Context(), q)
@@ -220,7 +220,7 @@ func titles(t *testing.T, c *store.Collection[doc], q store.Query) []string {
 	return names
 }
 
-// wantTitles checks what List, Count and Page find.
+// wantTitles checks the results of List, Count and Page.
 func wantTitles(t *testing.T, c *store.Collection[doc], f store.Filter, want ...string) {
 	t.Helper()
 	if got := titles(t, c, store.Query{Filter: f}); !slices.Equal(got, want) {
@@ -255,7 +255,7 @@ func wantCode(t *testing.T, err error, want apperr.Code) {
 	}
 }
 
-// wantConflict checks that err is the Conflict of exactly these fields.
+// wantConflict checks that err is a Conflict with exactly these fields.
 func wantConflict(t *testing.T, err error, fields ...string) {
 	t.Helper()
 	wantCode(t, err, apperr.Conflict)

@@ -27,7 +27,7 @@ type article struct {
 	UserID     store.ID `json:"userId"`
 }
 
-// articleIndexes back each order and filter that a listing of articles allows.
+// articleIndexes are the indexes for each order and filter of a list of articles.
 var articleIndexes = []store.Index{
 	{Fields: []string{"createdAt"}},
 	{Fields: []string{"updatedAt"}},
@@ -35,8 +35,8 @@ var articleIndexes = []store.Index{
 	{Fields: []string{"userId", "createdAt"}},
 }
 
-// BenchmarkStore measures the methods of a collection on every engine. Inserts and updates run in 32 concurrent goroutines;
-// each is durable when it returns. The lists read 30 of 10,000 documents, newest first.
+// BenchmarkStore measures the methods of a collection on every engine. Inserts and updates run in 32 concurrent goroutines. The
+// lists read 30 of 10,000 documents, newest first.
 func BenchmarkStore(b *testing.B) {
 	for name, open := range engineOpeners(b) {
 		b.Run(name, func(b *testing.B) { benchmarkEngine(b, open(b)) })
@@ -139,7 +139,7 @@ func benchmarkEngine(b *testing.B, db store.DB) {
 			})
 		})
 	}
-	b.Run("insert-checked", func(b *testing.B) { // as a resource with a reference is created
+	b.Run("insert-checked", func(b *testing.B) { // like the creation of a record with a reference
 		c := collection(plain)
 		parallel(b, func() error {
 			return db.Atomic(b.Context(), func(ctx context.Context) error {

@@ -94,8 +94,8 @@ func testUniqueUpdate(t *testing.T, open Opener) {
 	wantTitles(t, c, store.Search("spoiled"))
 }
 
-// testUniqueIntegers checks that equal integers are duplicates, whatever their Go type and the way they were stored: some
-// servers distinguish integers of 32 and of 64 bits.
+// testUniqueIntegers checks that equal integers of any Go type are duplicates. Some servers distinguish integers of 32 and of 64
+// bits.
 func testUniqueIntegers(t *testing.T, open Opener) {
 	c := openDocs(t, open, unique("rank"), unique("profile.visits"))
 	one := newDoc("one", func(d *doc) { d.Rank, d.Profile.Visits = new(1), 1 })
@@ -124,7 +124,7 @@ func testUniqueIntegers(t *testing.T, open Opener) {
 	}
 }
 
-// testPrepare prepares one collection repeatedly, from two handles at once.
+// testPrepare prepares one collection repeatedly, on two handles concurrently.
 func testPrepare(t *testing.T, open Opener) {
 	spec := docSpec(unique("name"), unique("count", "rank"),
 		store.Index{Fields: []string{"title"}}, store.Index{Fields: []string{"profile.city", "at"}})

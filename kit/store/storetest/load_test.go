@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// load stores documents by Load, in their order.
+// load stores documents with Load, in order.
 func load(t *testing.T, db store.DB, spec store.Spec, docs ...doc) error {
 	t.Helper()
 	var pointers []store.Document
@@ -43,7 +43,7 @@ func variety() []doc {
 	}
 }
 
-// testLoad checks that loaded documents are stored like inserted ones.
+// testLoad checks that Load stores documents as Insert does.
 func testLoad(t *testing.T, open Opener) {
 	db := open(t)
 	spec := docSpec(store.Index{Fields: []string{"title"}, Unique: true}, store.Index{Fields: []string{"count"}})
@@ -97,7 +97,7 @@ func testLossless(t *testing.T, open Opener) {
 	c := prepare(t, db, spec)
 	docs := variety()
 	insert(t, c, docs...)
-	for _, d := range docs { // so that the database rewrites them
+	for _, d := range docs { // an update makes the database write the document in its own form
 		_, err := c.Update(t.Context(), store.Eq("id", d.ID), store.Set("active", true), store.Unset("name"), store.Set("kind", "k"))
 		must(t, err)
 	}
@@ -141,7 +141,7 @@ func testLossless(t *testing.T, open Opener) {
 	}
 }
 
-// other is a document with additional and different fields compared to doc.
+// other is a document that has other fields than doc.
 type other struct {
 	store.Meta `bson:",inline"`
 	More       any `json:"more"`

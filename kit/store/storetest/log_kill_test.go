@@ -16,12 +16,12 @@ import (
 	"example.com/ginseng/kit/store/mongo/mongotest"
 )
 
-// killedEnv names the environment variable with the address and the collection that TestLogKilled writes to in a process that
-// is killed.
+// killedEnv is the environment variable with the address of the database and the name of the collection. If it is set, the
+// process runs writeUntilKilled.
 const killedEnv = "STORETEST_KILLED"
 
-// TestLogKilled kills a process that writes, several times at random moments. Afterwards the log must have one entry for each
-// version of each document, in order, and one entry for each deletion.
+// TestLogKilled repeatedly starts a process that writes, and kills it at a random time. Afterwards the log must have one entry
+// for each version of each document, in order, and one entry for each deletion.
 func TestLogKilled(t *testing.T) {
 	if target := os.Getenv(killedEnv); target != "" {
 		writeUntilKilled(t, target)
@@ -95,7 +95,7 @@ func writeUntilKilled(t *testing.T, target string) {
 	time.Sleep(time.Hour)
 }
 
-// checkLogged waits until the log describes the documents.
+// checkLogged waits until the entries of the log match the documents.
 func checkLogged(t *testing.T, db store.DB, c *store.Collection[doc], name string, start store.Position) {
 	t.Helper()
 	var wrong string
@@ -107,7 +107,7 @@ func checkLogged(t *testing.T, db store.DB, c *store.Collection[doc], name strin
 		if wrong = mismatch(docs, entries); wrong == "" {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // entries are pending
+		time.Sleep(10 * time.Millisecond) // the log may not have all entries yet
 	}
 	t.Error(wrong)
 }

@@ -17,7 +17,7 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// logWait is how long a test waits for the entries of changes that have been made.
+// logWait is how long a test waits for entries in the log.
 const logWait = 2 * time.Minute
 
 func loggedSpec(indexes ...store.Index) store.Spec {
@@ -26,7 +26,7 @@ func loggedSpec(indexes ...store.Index) store.Spec {
 	return spec
 }
 
-// openLogged is openDocs with a log, and returns its newest position.
+// openLogged creates a collection with a log of changes, and returns the collection and the newest position of the log.
 func openLogged(t *testing.T, db store.DB, spec store.Spec) (*store.Collection[doc], store.Position) {
 	t.Helper()
 	c := prepare(t, db, spec)
@@ -74,7 +74,7 @@ func checkNumbers(t *testing.T, entries []store.Entry) {
 	}
 }
 
-// describe returns the type of each entry with the title of its document.
+// describe returns the type of each entry, and the title of its document.
 func describe(entries []store.Entry, titles map[store.ID]string) (out []string) {
 	for _, e := range entries {
 		out = append(out, fmt.Sprint(e.Type, " ", titles[e.RecordID]))
@@ -82,7 +82,7 @@ func describe(entries []store.Entry, titles map[store.ID]string) (out []string) 
 	return out
 }
 
-// testLog makes each kind of write, and writes that fail.
+// testLog checks the entries of each kind of write, and that writes that fail have no entries.
 func testLog(t *testing.T, open Opener) {
 	db := open(t)
 	spec := loggedSpec(store.Index{Fields: []string{"name"}, Unique: true})
@@ -167,7 +167,6 @@ func testLog(t *testing.T, open Opener) {
 			t.Errorf("%s: %d entries, want %d: %v", name, len(got), test.want, got)
 		}
 	}
-	// Only the values of another log make a position invalid.
 	last := entries[7].Position
 	_, next, err := db.Log().Read(t.Context(), store.LogQuery{After: last, Limit: 1})
 	if err != nil || next != last {
@@ -236,7 +235,7 @@ func testLogConcurrent(t *testing.T, open Opener) {
 				types := []store.ChangeType{store.Created}
 				var both sync.WaitGroup
 				deleted := int64(0)
-				both.Go(func() { // an update meets a deletion
+				both.Go(func() {
 					for range worker % 3 {
 						if _, err := c.Update(t.Context(), store.Eq("id", d.ID), store.Inc("count", 1)); err == nil {
 							types = append(types, store.Updated)
@@ -339,7 +338,7 @@ func testLogReset(t *testing.T, open Opener) {
 	}
 }
 
-// testLogSweep sweeps two batches of entries, and then all entries but the newest one.
+// testLogSweep sweeps more than one batch of entries. The newest entry must remain.
 func testLogSweep(t *testing.T, open Opener) {
 	db := open(t)
 	spec := loggedSpec()
@@ -372,7 +371,7 @@ func testLogSweep(t *testing.T, open Opener) {
 		t.Errorf("%d entries were swept too early", n)
 	}
 	later := entries[len(entries)-1].At.Add(24 * time.Hour)
-	if got := sweep(later); got < int64(len(entries)-1) { // the first entries of the log are from before
+	if got := sweep(later); got < int64(len(entries)-1) { // the log also has entries from before the test
 		t.Errorf("%d entries of %d were swept", got, len(entries))
 	}
 	_, _, err := db.Log().Read(t.Context(), store.LogQuery{After: entries[3].Position, Limit: 1})

@@ -281,7 +281,7 @@ func testContext(t *testing.T, open Opener) {
 			}
 		}
 	}
-	for range 100 { // often, because the change of a canceled caller might only succeed in a race
+	for range 100 { // repeated, because an error may occur only in a race
 		wantCode(t, c.Insert(canceled, newDoc("late")), apperr.Unavailable)
 	}
 	wantTitles(t, c, store.Eq("count", 0), "a")

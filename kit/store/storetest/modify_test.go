@@ -20,7 +20,7 @@ func testModify(t *testing.T, open Opener) {
 	got, err := c.Modify(t.Context(), old.ID, func(d *doc) error {
 		d.ID, d.Version = owner, 7 // Modify ignores these changes
 		d.Title, d.Body, d.Owner, d.Profile.City, d.Labels = "new", nil, owner, "Oslo", nil
-		d.Tags = append(d.Tags[:1], d.Tags[2:]...) // in the same array
+		d.Tags = append(d.Tags[:1], d.Tags[2:]...) // changes the array of the slice
 		return nil
 	})
 	must(t, err)
@@ -67,7 +67,7 @@ func testUpdatedAt(t *testing.T, open Opener) {
 	for _, test := range []struct {
 		name   string
 		update func() (doc, error)
-		want   store.Time // the zero value is now
+		want   store.Time // the zero value stands for now
 	}{
 		{"Update", func() (doc, error) { return c.Update(t.Context(), store.Eq("id", d.ID), store.Set("title", "a")) }, store.Time{}},
 		{"Update, same value", func() (doc, error) { return c.Update(t.Context(), store.Eq("id", d.ID), store.Set("title", "a")) }, store.Time{}},

@@ -118,7 +118,7 @@ func after(d doc, sort []store.Order) []any {
 	return append(values, d.ID)
 }
 
-// value reads a field by its JSON path; nil if it is absent.
+// value returns the field with the JSON path, or nil if the field is absent.
 func value(d doc, path string) any {
 	if path == "id" {
 		return d.ID
@@ -143,7 +143,7 @@ func value(d doc, path string) any {
 	return v.Interface()
 }
 
-// byOrder compares documents as a List with this sort must.
+// byOrder returns the comparison of documents by which List must sort.
 func byOrder(sort []store.Order) func(a, b doc) int {
 	last := false
 	if len(sort) > 0 {

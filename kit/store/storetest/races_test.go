@@ -100,7 +100,7 @@ func testIncLosesNothing(t *testing.T, open Opener) {
 	}
 }
 
-// testMixedWrites checks that concurrent writes do not affect each other, even if some fail, and that each is visible when it
+// testMixedWrites checks that concurrent writes do not affect each other, even if some fail. Each write must be visible when it
 // returns.
 func testMixedWrites(t *testing.T, open Opener) {
 	c := openDocs(t, open, unique("name"))

@@ -253,7 +253,7 @@ func testSearchOfNothing(t *testing.T, open Opener) {
 	wantTitles(t, c, store.Or(store.Search("a"), store.Eq("title", "a")), "a")
 }
 
-// testSearchManyWords stores texts with as many words as possible, and finds the last of them.
+// testSearchManyWords stores strings with as many words as possible, and searches for the last words.
 func testSearchManyWords(t *testing.T, open Opener) {
 	if testing.Short() {
 		t.Skip("indexes 80,000 words")

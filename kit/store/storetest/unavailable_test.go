@@ -14,8 +14,8 @@ import (
 // timeout limits the time until the loss of a database is noticed, and until the database is used again after its return.
 const timeout = 30 * time.Second
 
-// TestUnavailable checks that a handle survives the loss of its server: while the server is lost, every method fails with
-// Unavailable; afterwards the handle works again without being reopened. The embedded database has no connection to lose.
+// TestUnavailable checks a handle whose server becomes unreachable. Until the server is reachable again, every method fails with
+// Unavailable. Then the handle works again. The embedded database has no connection, so the test does not run on it.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	address := mongotest.New(t, "directConnection=true", "serverSelectionTimeoutMS=500", "heartbeatFrequencyMS=500")
