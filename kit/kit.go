@@ -101,7 +101,7 @@ type ResourceUser interface {
 
 // Resources are the routes that are mounted with Middleware.Resource.
 type Resources struct {
-	Names   []string // of the resources
+	Names   []string // names of the resources
 	Root    string   // the path of the API, which precedes the paths in the OpenAPI document
 	OpenAPI []byte   // the OpenAPI document
 	// Handler serves the routes with authentication, idempotency and the request log. Call it only to handle a request of the same
@@ -132,13 +132,15 @@ type Middleware struct {
 // on a Public route. It rejects an API key with 403, and a user with an access.Restriction with 403, unless the restriction
 // allows the request. It rejects a body larger than 16 KiB with 413. Handlers get the caller from rest.Caller.
 type Auth struct {
-	Public   gin.HandlerFunc // any caller; a credential is optional
-	SignIn   gin.HandlerFunc // like Public, but the handler reads HTTP Basic
-	Master   gin.HandlerFunc // the master key
-	User     gin.HandlerFunc // a user token
-	Admin    gin.HandlerFunc // a user token of an admin
-	Provider gin.HandlerFunc // like Public, but access_token in the body is from an identity provider, and the session of a user token must be at most 10 minutes old
+	Public gin.HandlerFunc // any caller; a credential is optional
+	SignIn gin.HandlerFunc // like Public, but the handler reads HTTP Basic
+	Master gin.HandlerFunc // the master key
+	User   gin.HandlerFunc // a user token
+	Admin  gin.HandlerFunc // a user token of an admin
 
+	// Provider is like Public, but access_token in the body is a token of an identity provider, and a user token must be of a
+	// session that was opened at most 10 minutes ago.
+	Provider gin.HandlerFunc
 	// StepUp protects routes that an attacker could use to take over an account. It accepts a user token of a session that was
 	// opened at most 10 minutes ago, or HTTP Basic with the email address and the password. If the user has a second factor, but
 	// has not used it to open the session, the body must also have an access.Proof. The handler must accept the parameters of the

@@ -55,7 +55,7 @@ type Filter struct {
 	Absent bool     // only for a Bool: documents without the field count as false
 }
 
-// Spec declares the list of a resource. It names fields as in the JSON of the view. The document must have the fields of
+// Spec declares the list of a resource. Fields have the names of the JSON of the view. The document must have the fields of
 // Search, Sort and Filter under the same names, but may lack fields of the view. If clients select a field that the document
 // lacks, such as a computed field, the list reads whole documents.
 type Spec struct {
@@ -226,7 +226,7 @@ func fieldIndexes(t reflect.Type) map[string][]int {
 	return indexes
 }
 
-// Params documents the parameters of every list. The OpenAPI document has the others from the Spec of the list.
+// Params documents the parameters of every list. The OpenAPI document gets the other parameters from the Spec of the list.
 type Params struct {
 	Page  int    `form:"page" minimum:"1"`                             // default 1; skips (page-1)*limit rows, at most 10,000; beyond that use after
 	Limit int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page

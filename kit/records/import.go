@@ -219,7 +219,8 @@ func (r *record) parse(resource string) {
 		return
 	}
 	r.fields = nil
-	if err := jsonv2.Unmarshal(r.JSON, &r.fields, jsontext.AllowDuplicateNames(true)); err != nil || r.fields == nil { // the API rejects a duplicate
+	// The API rejects duplicate names later.
+	if err := jsonv2.Unmarshal(r.JSON, &r.fields, jsontext.AllowDuplicateNames(true)); err != nil || r.fields == nil {
 		r.err = errors.New("the line is not a JSON object")
 		return
 	}
@@ -290,7 +291,7 @@ func (im *Importer) sideBySide(ctx context.Context, records []*record) error {
 	return im.each(ctx, again, 1)
 }
 
-// pending returns the records of a page that are neither stored nor rejected.
+// pending returns the records of a page that are neither kept nor rejected.
 func pending(page []*record) []*record {
 	return slices.DeleteFunc(slices.Clone(page), func(r *record) bool { return r.err != nil || r.kept })
 }
@@ -347,7 +348,7 @@ func (im *Importer) waves(records []*record) (waves [][]*record) {
 	return append(waves, records[begin:])
 }
 
-// each calls one for each record without an error, for at most n records at a time.
+// each calls im.one for each record without an error, for at most n records at a time.
 func (im *Importer) each(ctx context.Context, records []*record, n int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64

@@ -56,8 +56,7 @@ func (r *Referrers) plan(ctx context.Context, d *Deletion, ids []store.ID) error
 	return nil
 }
 
-// Deletion is the plan of a deletion: the changes of the records that refer to the record, or to a record that is deleted with
-// the record.
+// Deletion is the plan of a deletion: what happens to the records that refer to the deleted records.
 type Deletion struct {
 	deleted        map[store.ID]bool // the record and the records that are deleted with it
 	blocked        []blocked
@@ -67,7 +66,7 @@ type Deletion struct {
 
 // blocked are records that restrict the deletion, unless they are deleted too.
 type blocked struct {
-	name, field string // the names of their collection and of the reference
+	name, field string // the names of the collection and of the reference
 	ids         []store.ID
 }
 
@@ -130,9 +129,9 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 	})
 }
 
-// OnDelete registers a rule that is called with each record before the record is deleted, also if it is deleted with a record
-// that it refers to. If the rule fails, the deletion fails. If the deletion is not in an Atomic, as on MongoDB, it can be
-// repeated after an interruption. The rule must therefore be idempotent. Call OnDelete before the server starts.
+// OnDelete registers a rule, which is called with each record before the record is deleted. This includes records that Cascade
+// deletes. If the rule fails, the deletion fails. Without an Atomic, as on MongoDB, a deletion can be repeated after an
+// interruption, so the rule must be idempotent. Call OnDelete before the server starts.
 func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) { c.onDelete = rule }
 
 // beforeDelete calls the rule that OnDelete registered with each record that f selects.
@@ -149,7 +148,7 @@ func (c *Collection[D]) beforeDelete(ctx context.Context, f store.Filter) error 
 	return err
 }
 
-// referrer is a collection and a reference that its records have.
+// referrer is a reference, and the collection whose records have the reference.
 type referrer[D store.Document] struct {
 	collection *Collection[D]
 	*Reference
@@ -177,7 +176,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 	}
 	d.affected += len(referring)
 	if d.affected > MaxReferring {
-		return apperr.New(apperr.Conflict, "More than %d records would change with this one, among them %s. Delete some of them first.",
+		return apperr.New(apperr.Conflict, "The deletion would change more than %d other records, among them %s. Delete some of them first.",
 			MaxReferring, r.collection.name)
 	}
 	if r.onDelete == Clear {
@@ -208,7 +207,7 @@ func (r referrer[D]) clear(ctx context.Context, d *Deletion, referring, ids []st
 			r.remove(doc, ids)
 			return nil
 		})
-		if err := apperr.Replace(err, apperr.NotFound, nil); err != nil { // not found: it has been deleted
+		if err := apperr.Replace(err, apperr.NotFound, nil); err != nil { // not found: the record was deleted in the meantime
 			return err
 		}
 	}

@@ -378,9 +378,9 @@ func (c *Collection[D]) writable(caller access.Principal, id store.ID, versions 
 	return store.And(store.Eq("id", id), c.visible(caller), c.changeable(caller), hasVersion)
 }
 
-// explain returns the error for a caller if an operation with the filter writable failed with NotFound. It returns other errors
-// unchanged. NotFound: the record does not exist, the caller may not see the record, or another caller has changed or deleted
-// it. Forbidden: the caller may not change the record. store.ErrStale: the record has none of the versions.
+// explain replaces the NotFound of an operation whose filter is a result of writable. It returns other errors unchanged.
+// NotFound: the record does not exist, the caller may not see the record, or another caller has just changed or deleted it.
+// Forbidden: the caller may not change the record. store.ErrStale: the record has none of the versions.
 func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, err error) error {
 	if !apperr.Is(err, apperr.NotFound) {
 		return err

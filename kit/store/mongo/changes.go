@@ -18,9 +18,9 @@ import (
 
 // The log of changes uses no transactions, because some servers do not support them. A change is written in two steps:
 //
-//  1. The write that makes the change also appends a log entry to a list in the document, the pending entries. A deletion
-//     replaces the document with a tombstone, which has only the id, the version and the pending entries. Queries, updates and
-//     counts ignore tombstones. So do unique indexes, except the index of _id.
+//  1. The write that makes the change also appends an entry to the pending entries, a list in the document. A deletion replaces
+//     the document with a tombstone, which has only the id, the version and the pending entries. Queries, updates and counts
+//     ignore tombstones. So do unique indexes, except the index of _id.
 //  2. A mover inserts the pending entries into the log with the next numbers. Then it removes the pending entries from the
 //     document, or removes the tombstone.
 //
@@ -440,7 +440,7 @@ func (l *changeLog) moveAll(ctx context.Context) {
 				var err error
 				moved, err = c.move(ctx, nil)
 				if err != nil && ctx.Err() == nil {
-					slog.Warn("entries of the log of changes are pending; trying again", "collection", c.spec.Name, "in", moveInterval, "error", err)
+					slog.Warn("cannot move pending entries to the log of changes; trying again", "collection", c.spec.Name, "in", moveInterval, "error", err)
 				}
 			}
 		}

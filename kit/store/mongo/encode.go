@@ -52,8 +52,8 @@ func (d decoder) decode(raw bson.Raw, into any) error {
 }
 
 // rewrite returns the document with its keys converted by convertKey. It omits nulls, except in arrays. It converts integers to
-// 64 bits, because a unique index of DocumentDB accepts 1 as 32 bits besides 1 as 64 bits. Values have the types bson.D, bson.A,
-// int64 and bson.RawValue.
+// 64 bits, because a unique index of DocumentDB distinguishes equal integers of 32 and of 64 bits. Values have the types bson.D,
+// bson.A, int64 and bson.RawValue.
 func rewrite(raw bson.Raw, convertKey func(string) string) (bson.D, error) {
 	elements, err := raw.Elements()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package mongo implements package store on MongoDB 4.4 or later with the official driver. Documents are stored under
-// the same names, with these differences:
+// Package mongo implements package store on MongoDB 4.4 or later with the official driver. Stored fields have the same names as
+// in JSON, with these differences:
 //
 //   - "id" is "_id".
 //   - A null is not stored: the field is absent.
@@ -136,7 +136,7 @@ func (db *DB) Open(spec store.Spec) store.Engine {
 }
 
 // Prepare implements store.DB. It also drops indexes that an earlier Prepare created and that are no longer declared. Prepare
-// fails after one hour.
+// fails if it takes longer than one hour.
 func (db *DB) Prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
