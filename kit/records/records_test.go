@@ -26,7 +26,7 @@ import (
 	"example.com/ginseng/testkit/testdb"
 )
 
-// thing is a record with a field of every type that the generator has.
+// thing is a record with a field of every type that the generator supports.
 type thing struct {
 	store.Meta `bson:",inline"`
 	Fields     `bson:",inline"`

@@ -23,7 +23,7 @@ import (
 //
 // cpu-µs/op is the CPU time of this process. It does not include the CPU time of the server.
 
-// article is a document of the engine, some 400 bytes.
+// article is a document of the engine with about 400 bytes.
 type article struct {
 	store.Meta `bson:",inline"`
 	Title      string   `json:"title"`
@@ -42,7 +42,7 @@ type plainArticle struct {
 	UserID    bson.ObjectID `bson:"userId"`
 }
 
-// stock is the number of documents. A MongoDB-compatible server for tests reads all of them in each sorted query.
+// stock is the number of documents. Some servers read all documents for each sorted query.
 const stock = 40
 
 const page = 30

@@ -21,7 +21,7 @@ var (
 // role is a string type that a module declares.
 type role string
 
-// JSON of the values above.
+// The values above as Extended JSON of MongoDB.
 const (
 	jsonID   = `{"$oid":"655b00000000000000000001"}`
 	jsonNoon = `{"$date":"2024-05-17T12:00:00Z"}`
@@ -86,7 +86,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// anywhere is a word of a search in the two fields of TestFilter.
+// anywhere returns the filter for a word of a search in the two fields of TestFilter.
 func anywhere(word string) string {
 	expression := `{"$regex":"^` + word + `"}`
 	return `{"$or":[{"_words.title":` + expression + `},{"_words.profile%2Ecity":` + expression + `}]}`
