@@ -129,8 +129,8 @@ type Middleware struct {
 }
 
 // Auth has one middleware per kind of caller that a route accepts. Every middleware rejects an invalid credential with 401, even
-// on a Public route, and a body larger than 16 KiB with 413. It rejects an API key with 403, except on the routes of resources. It
-// rejects a user with an access.Restriction with 403, unless the restriction allows the request. Handlers get the caller from
+// on a Public route, and a body larger than 16 KiB with 413. It rejects an API key with 403, except on the routes of resources.
+// It rejects a user with an access.Restriction with 403, unless the restriction allows the request. Handlers get the caller from
 // rest.Caller.
 type Auth struct {
 	Public gin.HandlerFunc // any caller; a credential is optional
