@@ -33,8 +33,8 @@ func (c *AppleSettings) Check(report func(name, reason string)) {
 }
 
 // newApple returns the configuration of Apple (see "Sign in with Apple REST API" in Apple's documentation). Apple requires the
-// response mode form_post for the scopes "name" and "email". Only that response contains the name; tokens do not. Apple has no
-// userinfo endpoint.
+// response mode form_post for the scopes "name" and "email". Only the authorization response contains the name; tokens do not.
+// Apple has no userinfo endpoint.
 func newApple(c AppleSettings, now func() time.Time) openID {
 	key, _ := parseAppleKey(c.PrivateKey) // checked by Check
 	secret := &appleSecret{settings: c, key: key, now: now}
@@ -61,10 +61,9 @@ func parseAppleKey(text string) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// The lifetime of a client secret, which Apple limits to six months, and how long before its expiry a client secret is replaced.
 const (
-	appleSecretTTL   = time.Hour
-	appleSecretSlack = 5 * time.Minute
+	appleSecretTTL   = time.Hour       // lifetime of a client secret; Apple allows at most six months
+	appleSecretSlack = 5 * time.Minute // minimum remaining lifetime of a client secret; otherwise, get creates a new one
 )
 
 // appleSecret creates client secrets (see "Creating a client secret" in Apple's documentation).
@@ -78,7 +77,7 @@ type appleSecret struct {
 	expires time.Time
 }
 
-// get returns the current client secret. It creates a new one if the current one has expired or is about to expire.
+// get returns the current client secret. If the current secret has expired or is about to expire, get creates a new one.
 func (s *appleSecret) get() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

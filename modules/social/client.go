@@ -33,7 +33,7 @@ type provider struct {
 	profile func(ctx context.Context, proof Proof) (Profile, error)
 }
 
-// environment has what providers need.
+// environment has the dependencies of providers.
 type environment struct {
 	calls *client
 	log   *slog.Logger
@@ -41,7 +41,7 @@ type environment struct {
 }
 
 const (
-	providerTimeout = 5 * time.Second // time limit for all requests of a sign-in together
+	providerTimeout = 5 * time.Second // time limit for all requests of a sign-in together, and for each request
 	maxBody         = 1 << 20         // maximum bytes of a response
 	maxCause        = 300             // maximum bytes of an error in the log
 )
@@ -49,7 +49,7 @@ const (
 // client sends requests to providers. It does not follow redirects, which could send a token elsewhere.
 type client struct{ http *http.Client }
 
-// newClient returns a client with a timeout per request, which also applies to requests that continue after a sign-in.
+// newClient returns a client with a timeout per request.
 func newClient(base http.RoundTripper, timeout time.Duration) *client {
 	return &client{&http.Client{
 		Transport:     transport{base},
@@ -58,19 +58,19 @@ func newClient(base http.RoundTripper, timeout time.Duration) *client {
 	}}
 }
 
-// transport limits the size of responses, including those that a library reads.
+// transport limits the size of all responses, including responses that a library reads.
 type transport struct{ base http.RoundTripper }
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.base.RoundTrip(r)
 	if err == nil {
 		response.Body = http.MaxBytesReader(nil, response.Body, maxBody)
-		response.Header.Del("Location") // redirects are not followed; an error about a malformed Location would quote it
+		response.Header.Del("Location") // not followed; an error about a malformed Location would quote the URL
 	}
 	return response, err
 }
 
-// get sends a GET request with do. The token, unless it is "", is sent in the header Authorization.
+// get sends a GET request with do. If token is not "", the Authorization header has the token.
 func (c *client) get(ctx context.Context, address, token string, into any) (status int, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -82,8 +82,9 @@ func (c *client) get(ctx context.Context, address, token string, into any) (stat
 	return c.do(r, into)
 }
 
-// do sends a request and decodes the JSON response. The status is 2xx or 4xx. If it is 4xx, into may be unchanged. Unavailable:
-// there was no response, or the response has another status, asks to try again later, or has the status 2xx but no valid JSON.
+// do sends a request and decodes the JSON of the response into the value that into points to. The returned status is 2xx or 4xx.
+// A 4xx response need not have JSON. Unavailable: there is no response, or the response has another status, asks to try again
+// later, or has the status 2xx and no valid JSON.
 func (c *client) do(r *http.Request, into any) (status int, err error) {
 	response, err := c.http.Do(r)
 	if err != nil {
@@ -118,9 +119,9 @@ type app struct {
 	style                oauth2.AuthStyle
 }
 
-// exchange exchanges a code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). If the provider responds with an error,
-// callerError returns the error for the caller, or nil if neither the code nor the account is the cause. Unavailable: any other
-// error.
+// exchange exchanges a code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). If the provider responds with a 4xx
+// error, callerError returns the error for the caller, or nil if neither the code nor the account is the cause. All other errors
+// are Unavailable.
 func (c *client) exchange(ctx context.Context, a app, proof Proof, callerError func(*oauth2.RetrieveError) error) (*oauth2.Token, error) {
 	config := oauth2.Config{
 		ClientID: a.id, ClientSecret: a.secret, RedirectURL: proof.RedirectURI,
@@ -172,8 +173,8 @@ func rejected() error {
 	return apperr.New(apperr.Unauthorized, "The provider rejected the token or code.")
 }
 
-// unavailable returns the error for a provider that fails. The cause is logged and must not contain a token: a *url.Error
-// has the URL with its query, and libraries quote what they cannot parse.
+// unavailable returns the error for a provider that fails. The cause is logged and must not contain a token. So unavailable
+// removes the URL of a *url.Error, and shortens a long message, in which a library may quote a response.
 func unavailable(cause error) error {
 	var withAddress *url.Error
 	if errors.As(cause, &withAddress) {

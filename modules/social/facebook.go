@@ -14,8 +14,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// FacebookSettings are the settings for Facebook. The URL can end with a version of the Graph API, such as /v23.0; the default is
-// the version in the app's dashboard.
+// FacebookSettings are the settings for Facebook. GraphURL can end with a version of the Graph API, such as /v23.0. Without a
+// version, Facebook uses the version in the app's dashboard.
 type FacebookSettings struct {
 	ID       string `mapstructure:"FACEBOOK_CLIENT_ID" example:"1234567890123456"`
 	Secret   string `mapstructure:"FACEBOOK_CLIENT_SECRET" validate:"required_with=ID" example:"0123456789abcdef0123456789abcdef"`
@@ -57,7 +57,7 @@ const (
 	graphBadToken     = 190
 )
 
-// profile implements provider.profile. Facebook returns only email addresses that their owner has confirmed.
+// profile implements provider.profile. Facebook returns only verified email addresses.
 func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
 	token, err := f.calls.accessToken(ctx, f.app, proof, graphCallerError)
 	if err != nil {
@@ -81,14 +81,14 @@ func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
 	case me.Error.Code == graphBadToken || me.Error.Code == graphSession:
 		return Profile{}, rejected()
 	case status != http.StatusOK || me.ID != userID:
-		return Profile{}, unavailable(fmt.Errorf("/me: status %d, code %d, or the user is not the token's", status, me.Error.Code))
+		return Profile{}, unavailable(fmt.Errorf("/me: status %d, code %d, or not the token's user", status, me.Error.Code))
 	}
 	return Profile{Subject: me.ID, Email: me.Email, EmailVerified: me.Email != "", Name: me.Name, Picture: me.Picture.Data.URL}, nil
 }
 
-// inspect checks that the token was issued for our app, and returns its user ("/debug_token" in the documentation of the Graph
-// API, with an app access token). The response reports an invalid token in data, and a token of another app in error with the
-// code graphBadParameter. Other codes are about the request itself.
+// inspect checks that the token was issued for our app, and returns the ID of the token's user. See "/debug_token" in the
+// documentation of the Graph API; the access token is an app access token. The response has data for an invalid token, and an
+// error with the code graphBadParameter for a token of another app. Other codes concern the request itself.
 func (f facebook) inspect(ctx context.Context, token string) (userID string, err error) {
 	var info struct {
 		Data *struct {
@@ -124,8 +124,8 @@ func (f facebook) proof(token string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// graphCallerError returns an error if the code was rejected; see client.exchange. The body of e has the error format of the
-// Graph API, not the format of OAuth.
+// graphCallerError returns an error if Facebook rejected the authorization code; see client.exchange. The body of e has the error
+// format of the Graph API, not the format of OAuth.
 func graphCallerError(e *oauth2.RetrieveError) error {
 	var response struct{ Error graphError }
 	err := json.Unmarshal(e.Body, &response)

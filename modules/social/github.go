@@ -71,7 +71,7 @@ func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
 	case status != http.StatusOK: // revoked in the meantime, or the account is suspended
 		return Profile{}, rejected()
 	case user.ID == 0:
-		return Profile{}, unavailable(errors.New("a user without id"))
+		return Profile{}, unavailable(errors.New("/user: the response has no user ID"))
 	}
 	email, verified, err := g.email(ctx, token)
 	return Profile{
@@ -80,8 +80,8 @@ func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
 	}, err
 }
 
-// check checks that the token was issued for our app: "Check a token" in the documentation of GitHub's REST API. GitHub
-// responds with 404 to a token of another app or an invalid token, and with 401 to a wrong client ID or secret.
+// check checks that the token was issued for our app (see "Check a token" in the documentation of GitHub's REST API). GitHub
+// responds with 404 to an invalid token or a token of another app, and with 401 to a wrong client ID or secret.
 func (g github) check(ctx context.Context, token string) error {
 	body, err := json.Marshal(map[string]string{"access_token": token})
 	if err != nil {
@@ -107,15 +107,15 @@ func (g github) check(ctx context.Context, token string) error {
 	case status != http.StatusOK:
 		return unavailable(fmt.Errorf("the provider responded with status %d", status))
 	case grant.App.ClientID == "":
-		return unavailable(errors.New("a grant without app"))
+		return unavailable(errors.New("/applications: the response has no client ID"))
 	case grant.App.ClientID != g.app.id:
 		return rejected()
 	}
 	return nil
 }
 
-// email returns the primary address, and whether GitHub has verified it. address is "" if the user has not granted the scope
-// "user:email".
+// email returns the primary address, and whether GitHub has verified the address. address is "" if the user has not granted the
+// scope "user:email".
 func (g github) email(ctx context.Context, token string) (address string, verified bool, err error) {
 	var emails []struct {
 		Email             string
@@ -136,8 +136,8 @@ func (g github) email(ctx context.Context, token string) (address string, verifi
 	return "", false, nil
 }
 
-// githubCallerError returns an error if the code or the account was rejected; see client.exchange. The codes are from
-// "Troubleshooting OAuth app access token request errors" in GitHub's documentation.
+// githubCallerError returns an error if GitHub rejected the authorization code or the account; see client.exchange. The error
+// codes are from "Troubleshooting OAuth app access token request errors" in GitHub's documentation.
 func githubCallerError(e *oauth2.RetrieveError) error {
 	switch e.ErrorCode {
 	case "bad_verification_code", "redirect_uri_mismatch":

@@ -3,7 +3,7 @@ package social
 const googleIssuer = "https://accounts.google.com"
 
 // GoogleSettings are the settings for Google. IDs are the client IDs for the web, iOS and Android. Authorization codes are
-// exchanged with the first ID and Secret. The clients of apps have no secret.
+// exchanged with the first ID and Secret. The client IDs of apps have no secret.
 type GoogleSettings struct {
 	IDs    []string `mapstructure:"GOOGLE_CLIENT_ID" example:"1234-web.apps.googleusercontent.com,1234-ios.apps.googleusercontent.com"`
 	Secret string   `mapstructure:"GOOGLE_CLIENT_SECRET" example:"GOCSPX-0123456789abcdefghijklmnopqr"`

@@ -20,7 +20,7 @@ const (
 	microsoftVersion    = "/v2.0"
 	microsoftTemplate   = "{tenantid}"
 	microsoftConsumers  = "9188040d-6c67-4c5b-b112-36a304b66dad" // the tenant of personal accounts
-	microsoftWorkTenant = "organizations"                        // accounts of all tenants, except personal accounts
+	microsoftWorkTenant = "organizations"                        // all accounts except personal accounts
 )
 
 // newMicrosoft returns the configuration of Microsoft (see "ID token claims reference" and "Claims validation" in the

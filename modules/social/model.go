@@ -17,8 +17,8 @@ type Identity struct {
 	Epoch int64 `json:"epoch"`
 }
 
-// Proof is what the client received from a provider: exactly one of AccessToken, IDToken and Code. RFC 6749 appendix A and RFC
-// 7636 section 4.1 define the characters, but do not limit the lengths.
+// Proof is what the client received from a provider: exactly one of AccessToken, IDToken and Code. RFC 6749 appendix A defines
+// their characters, but no maximum lengths. RFC 7636 section 4.1 defines CodeVerifier.
 type Proof struct {
 	AccessToken  string `json:"access_token" validate:"max=4096,printascii"`                                                                        // the provider's
 	IDToken      string `json:"id_token" validate:"max=8192,printascii"`                                                                            // OpenID providers
@@ -69,7 +69,7 @@ func (p Profile) user() user.Profile {
 	return profile
 }
 
-// checkEmail fails with Conflict if the profile has no email address, or an address that is invalid here.
+// checkEmail fails with Conflict if the profile has no email address, or an address that user.ValidEmail rejects.
 func (p Profile) checkEmail() error {
 	switch {
 	case p.Email == "":
@@ -86,7 +86,7 @@ type IdentityView struct {
 	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"` // when it was linked
 } //	@name	Identity
 
-// IdentityList has the linked accounts of a user, by provider.
+// IdentityList has the linked accounts of a user, sorted by provider.
 type IdentityList struct {
 	Rows  []IdentityView `json:"rows"`
 	Count int            `json:"count" example:"1"`
@@ -109,7 +109,7 @@ type ProviderView struct {
 	PKCE             bool     `json:"pkce" example:"true"` // whether the provider supports code_challenge with S256
 } //	@name	Provider
 
-// ProviderList has the configured providers, by ID.
+// ProviderList has the configured providers, sorted by ID.
 type ProviderList struct {
 	Rows  []ProviderView `json:"rows"`
 	Count int            `json:"count" example:"1"`

@@ -1,5 +1,5 @@
-// Package social provides sign-in with identity providers, and links their accounts to users. Each provider has its
-// own file: to remove one, delete its file and the lines with its name in settings.go. More OpenID providers need only settings.
+// Package social provides sign-in with identity providers, and links their accounts to users. Each provider has its own file. To
+// remove a provider, delete its file and the lines with its name in settings.go. To add an OpenID provider, set OIDC_PROVIDERS.
 package social
 
 import (
@@ -24,7 +24,7 @@ type Module struct {
 	controller *controller
 }
 
-// New creates the module and registers it with users: the accounts of deleted users are unlinked.
+// New creates the module. It registers the module with users, so that the links of a deleted user are deleted too.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := newService(d, s, users, sessions, providerTimeout)
 	return &Module{Service: service, controller: &controller{service}}
@@ -50,7 +50,7 @@ func newService(d kit.Deps, s Settings, users *user.Module, sessions Sessions, t
 func warnPlain(d kit.Deps, all map[string]provider) {
 	for name, p := range all {
 		if strings.HasPrefix(p.address, "http://") && !d.Development {
-			d.Log.Warn("sign-in with a provider is not safe: its address begins with http://, so its responses can be forged", "provider", name)
+			d.Log.Warn("sign-in with a provider is not safe: the provider's URL begins with http://, so its responses can be forged", "provider", name)
 		}
 	}
 }

@@ -21,8 +21,8 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// OIDCSettings are the settings of a provider in OIDC_PROVIDERS. IDs are the client IDs of all clients. Authorization codes are
-// exchanged with the first ID and Secret.
+// OIDCSettings are the settings of a provider in OIDC_PROVIDERS. IDs are the client IDs of all of your apps. Authorization codes
+// are exchanged with the first ID and Secret.
 type OIDCSettings struct {
 	Issuer string   `mapstructure:"OIDC_%s_ISSUER" validate:"required" example:"https://dev-123456.okta.com"`
 	IDs    []string `mapstructure:"OIDC_%s_CLIENT_ID" validate:"required" example:"0oa1b2c3d4e5f6g7h8i9"`
@@ -44,7 +44,7 @@ func newOIDC(name string, c OIDCSettings) openID {
 	return openID{name: cmp.Or(c.Name, title), issuer: c.Issuer, ids: c.IDs, secret: c.Secret, scopes: c.Scopes}
 }
 
-// openID is the configuration of an OpenID provider: a preset, or the settings of one in OIDC_PROVIDERS.
+// openID is the configuration of an OpenID provider, which is built in or listed in OIDC_PROVIDERS.
 type openID struct {
 	name   string // display name
 	issuer string // without a slash at the end
@@ -53,14 +53,14 @@ type openID struct {
 	scopes []string // scopes of an authorization request; nil means openid email profile
 
 	// The following fields describe deviations from the standard.
-	newSecret          func() (string, error) // returns the client secret; nil if secret has it
-	tokenInfo          string                 // URL that returns the client of an access token; "" if there is none
+	newSecret          func() (string, error) // creates the client secret; nil: secret is the client secret
+	tokenInfo          string                 // URL that returns the client ID of an access token; "" if the provider has none
 	authorizationQuery string                 // additional query of the authorization URL
 	pkce               bool                   // PKCE is supported although the discovery document does not say so
 	unverified         bool                   // the provider does not verify email addresses
-	// isIssuer reports whether the issuer in the discovery document belongs to the provider. nil: it must equal issuer.
+	// isIssuer reports whether the issuer in the discovery document belongs to the provider. nil: the two issuers must be equal.
 	isIssuer func(discovered string) bool
-	// tokenIssuer returns the issuer that an ID token must have. nil: the one in the discovery document.
+	// tokenIssuer returns the issuer that an ID token must have. nil: the issuer in the discovery document.
 	tokenIssuer func(discovered string, c claims) string
 }
 
@@ -73,7 +73,7 @@ type openIDClient struct {
 	failed     atomic.Pointer[failure]
 }
 
-// discovery is the discovery document of an issuer, and its keys.
+// discovery has the discovery document and the keys of an issuer.
 type discovery struct {
 	oidc.ProviderConfig
 	AuthMethods []string `json:"token_endpoint_auth_methods_supported"`
@@ -155,7 +155,7 @@ func (o *openIDClient) exchange(ctx context.Context, issuer *discovery, proof Pr
 	if err != nil {
 		return Proof{}, err
 	}
-	idToken, _ := token.Extra("id_token").(string) // set with the scope openid
+	idToken, _ := token.Extra("id_token").(string) // set if the authorization request had the scope openid
 	if idToken == "" && o.tokenInfo == "" {
 		return Proof{}, o.reject(ctx, errors.New("the token response has no ID token; the authorization request needs the scope openid"))
 	}
@@ -171,7 +171,7 @@ func (d *discovery) authStyle() oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// reject logs why an ID token, or a response without one, is rejected, and returns the error for the caller.
+// reject logs why an ID token is rejected, or that it is missing, and returns the error for the caller.
 func (o *openIDClient) reject(ctx context.Context, reason error) error {
 	o.log.WarnContext(ctx, "an ID token was rejected", "provider", o.name, "reason", shorten(reason.Error()))
 	return rejected()
@@ -184,7 +184,7 @@ type claims struct {
 	EmailVerified flag `json:"email_verified"`
 	Name          string
 	Picture       string
-	Tenant        string `json:"tid"` // Microsoft's
+	Tenant        string `json:"tid"` // Microsoft's ID of the tenant
 }
 
 // flag is a boolean that can be encoded as a string.
@@ -196,8 +196,8 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ofIDToken returns the claims of the ID token of a proof. If the token has no email address, and a code was exchanged for an
-// access token too, ofIDToken gets the claims from userinfo (OpenID Connect Core section 5.4).
+// ofIDToken returns the claims of the proof's ID token. If the ID token has no email address and the proof also has an access
+// token, ofIDToken gets the claims from userinfo (OpenID Connect Core section 5.4).
 func (o *openIDClient) ofIDToken(ctx context.Context, issuer *discovery, proof Proof) (claims, error) {
 	keys := &keyFetchRecorder{KeySet: issuer.keys}
 	c, err := o.verify(ctx, issuer, keys, proof.IDToken)
@@ -212,8 +212,8 @@ func (o *openIDClient) ofIDToken(ctx context.Context, issuer *discovery, proof P
 	return c, nil
 }
 
-// verify returns the claims of an ID token. It verifies the signature, the issuer and the expiry, and that the audience has
-// only our clients (OpenID Connect Core section 3.1.3.7).
+// verify returns the claims of an ID token. It verifies the signature, the issuer and the expiry, and that the audience contains
+// only our client IDs (OpenID Connect Core section 3.1.3.7).
 func (o *openIDClient) verify(ctx context.Context, issuer *discovery, keys oidc.KeySet, idToken string) (c claims, err error) {
 	token, err := oidc.NewVerifier(issuer.IssuerURL, keys, &oidc.Config{
 		SkipIssuerCheck:      o.tokenIssuer != nil, // checked below
@@ -229,17 +229,17 @@ func (o *openIDClient) verify(ctx context.Context, issuer *discovery, keys oidc.
 	foreign := func(id string) bool { return !slices.Contains(o.ids, id) }
 	switch {
 	case o.tokenIssuer != nil && token.Issuer != o.tokenIssuer(issuer.IssuerURL, c):
-		return claims{}, errors.New("its issuer does not belong to its tenant")
+		return claims{}, errors.New("the issuer does not belong to the tenant in tid")
 	case len(token.Audience) == 0 || slices.ContainsFunc(token.Audience, foreign):
-		return claims{}, errors.New("its audience is not only the client ID in the settings")
+		return claims{}, errors.New("the audience is empty, or contains an ID that is not a client ID in the settings")
 	case c.Subject == "":
-		return claims{}, errors.New("it has no sub")
+		return claims{}, errors.New("sub is missing")
 	}
 	return c, nil
 }
 
-// algorithms returns the asymmetric algorithms with which the issuer signs. Other algorithms cannot be verified with public
-// keys.
+// algorithms returns the asymmetric algorithms with which the issuer signs. Signatures of other algorithms cannot be verified
+// with public keys.
 func (d *discovery) algorithms() []string {
 	asymmetric := []string{
 		oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
@@ -251,8 +251,8 @@ func (d *discovery) algorithms() []string {
 	return out
 }
 
-// keyFetchRecorder records the error of a KeySet that could not fetch its keys, because the token may then be valid. The
-// verifier returns that error only as a string. It is the only error of a remote KeySet that wraps another error.
+// keyFetchRecorder records the error of a KeySet that failed to fetch its keys: the token may then be valid. The verifier
+// returns this error only as a string. A remote KeySet wraps another error only if it failed to fetch its keys.
 type keyFetchRecorder struct {
 	oidc.KeySet
 	fetchErr error
@@ -294,17 +294,17 @@ func (o *openIDClient) userInfo(ctx context.Context, issuer *discovery, token, s
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || subject == "": // revoked, or without the scope openid
 		return claims{}, rejected()
 	case status != http.StatusOK || c.Subject != subject:
-		return claims{}, unavailable(fmt.Errorf("userinfo: status %d, or the user is not the token's", status))
+		return claims{}, unavailable(fmt.Errorf("userinfo: status %d, or not the token's user", status))
 	}
 	return c, nil
 }
 
-// retryDiscovery is how long the discovery document is not requested again after a failed request: the list of providers, which
-// causes such requests, has no rate limit.
+// retryDiscovery is the minimum time between a failed request for the discovery document and the next request. It is necessary
+// because GET /auth/providers causes such requests, and has no rate limit.
 const retryDiscovery = 5 * time.Second
 
-// discover returns the discovery document. Once fetched, the document is kept. Concurrent calls share one request, which
-// continues when the context of the first caller ends.
+// discover returns the discovery document, and keeps it for later calls. Concurrent calls share one request, which continues
+// even if the context of the first caller ends.
 func (o *openIDClient) discover(ctx context.Context) (*discovery, error) {
 	if known := o.discovered.Load(); known != nil {
 		return known, nil
@@ -353,7 +353,7 @@ func (o *openIDClient) fetch(ctx context.Context) (*discovery, error) {
 }
 
 // knownKeys is the transport for key sets. It removes keys of unknown types and malformed keys (RFC 7517 section 5), because
-// go-oidc rejects the whole set for some of them.
+// go-oidc rejects a whole set for some of these keys.
 type knownKeys struct{ base http.RoundTripper }
 
 func (t knownKeys) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -379,8 +379,9 @@ func (t knownKeys) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// openIDCallerError returns an error if the code was rejected; see client.exchange. The codes are from RFC 6749 section 5.2 and
-// Google's documentation. invalid_request means that the secret is missing, which is not the caller's error.
+// openIDCallerError returns an error if the provider rejected the authorization code; see client.exchange. The error codes are
+// from RFC 6749 section 5.2 and Google's documentation. invalid_request is not an error of the caller: the client secret is
+// missing.
 func openIDCallerError(e *oauth2.RetrieveError) error {
 	if e.ErrorCode == "invalid_grant" || e.ErrorCode == "redirect_uri_mismatch" {
 		return rejected()

@@ -10,7 +10,7 @@ import (
 // Routes implements kit.Module.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	c, auth := m.controller, mw.Auth
-	for name := range c.service.providers { // not a parameter, which would add POST to the header Allow of /auth/sessions
+	for name := range c.service.providers { // a path parameter would add POST to the Allow header of /auth/sessions
 		r.POST("/auth/"+name, auth.Provider, rest.Handle(func(g *gin.Context) error { return c.signIn(g, name) }))
 	}
 	r.GET("/auth/providers", auth.Public, rest.Handle(c.providers))

@@ -16,7 +16,7 @@ import (
 	"example.com/ginseng/modules/user"
 )
 
-// Service has the business rules of sign-in with a provider.
+// Service has the business rules of sign-in with an identity provider.
 type Service struct {
 	db         store.DB
 	users      *user.Module
@@ -29,15 +29,15 @@ type Service struct {
 }
 
 const (
-	maxRounds      = 10                    // attempts of a sign-in while concurrent requests make conflicting changes
+	maxRounds      = 10                    // maximum attempts of a sign-in that conflicts with concurrent requests
 	firstPause     = 10 * time.Millisecond // pause after the first attempt; doubles with each attempt
-	linkTimeout    = 10 * time.Second      // how long a new user without a link counts as being linked
-	maxSubject     = 255                   // bytes (OpenID Connect Core section 2, sub)
-	restoreTimeout = 5 * time.Second       // time limit for the writes of an unlink, which may have to be undone
+	linkTimeout    = 10 * time.Second      // time after sign-up in which a request may still link the user; see isBeingLinked
+	maxSubject     = 255                   // maximum bytes of Profile.Subject (OpenID Connect Core section 2, sub)
+	restoreTimeout = 5 * time.Second       // time limit for the writes of Unlink, including an undo
 )
 
-// Rate limits per network: one for the tokens and codes that a provider rejects, one for all tokens and codes, because each
-// causes requests to the provider.
+// Rate limits per network. rejections counts the tokens and codes that a provider rejects. calls counts all tokens and codes,
+// because each causes requests to the provider.
 var (
 	rejections = ratelimit.Rule{Name: "provider", Max: 100, Window: 15 * time.Minute}
 	calls      = ratelimit.Rule{Name: "provider-calls", Max: 300, Window: 15 * time.Minute}
@@ -53,10 +53,12 @@ type signIn struct {
 	created  bool // this sign-in has created the user
 }
 
-// SignIn opens a session for the user that the provider's account is linked to. An account that is not linked is linked first: to
-// the caller, if the caller is a user, or to the user with the email address of the account, who is created if necessary.
-// NotFound: the provider is not configured. ValidationFailed: the proof does not have exactly one token or code, or has one that
-// the provider does not support, or has a code without redirect_uri. Unauthorized: the provider rejects the proof, or the
+// SignIn opens a session for the user to whom the provider's account is linked. If the account is not linked, SignIn first links
+// it to the caller, if the caller is a user. Otherwise, SignIn links it to the user with the email address of the account, and
+// creates this user if necessary.
+//
+// NotFound: the provider is not configured. ValidationFailed: the proof does not have exactly one token or code, the provider
+// does not support the token or code, or the code has no redirect_uri. Unauthorized: the provider rejects the proof, or the
 // caller's session has ended. Suspended: the user is suspended. Conflict: the account cannot be linked; the message explains what
 // to do. TooManyRequests: the client's network has sent too many proofs, or has made too many sign-ups. Unavailable: the provider
 // failed, or too many concurrent requests use the account. SignIn also returns the errors of auth.Service.Open. The states of the
@@ -90,7 +92,7 @@ func (s *Service) SignIn(ctx context.Context, caller access.Principal, client ac
 	return user.SignedIn{}, in.limits, apperr.New(apperr.Unavailable, "Too many concurrent requests use this account. Try again in a few seconds.")
 }
 
-// verify gets the profile of the proof from the provider, within the rate limits.
+// verify applies the rate limits, and sets in.profile to the profile that the provider returns for the proof.
 func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proof) (err error) {
 	network := ratelimit.Network(in.client.Address)
 	if !in.client.Trusted {
@@ -116,16 +118,16 @@ func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proo
 	}
 	in.profile.Name = cmp.Or(in.profile.Name, proof.Name)
 	if err == nil && (in.profile.Subject == "" || len(in.profile.Subject) > maxSubject) {
-		err = unavailable(errors.New("the account has no id, or one that is too long"))
+		err = unavailable(errors.New("the provider's ID of the account is missing or too long"))
 	}
 	return err
 }
 
-// errConcurrent is returned by an attempt that conflicted with a concurrent request. Another attempt can succeed.
+// errConcurrent means that an attempt conflicted with a concurrent request. Another attempt can succeed.
 var errConcurrent = errors.New("social: concurrent change")
 
-// resolve returns the user to sign in, who is found or created, and links the account to the user. It returns the errors of
-// SignIn, and errConcurrent.
+// resolve finds or creates the user to sign in, and links the account to the user if necessary. It returns the errors of SignIn,
+// and errConcurrent.
 func (s *Service) resolve(ctx context.Context, in *signIn) (user.User, error) {
 	_, u, err := s.find(ctx, account(in.provider, in.profile.Subject))
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
@@ -161,7 +163,7 @@ func (s *Service) resolve(ctx context.Context, in *signIn) (user.User, error) {
 	return u, err
 }
 
-// find returns the identity that f selects, and its user, or NotFound. An identity that is no longer valid is deleted.
+// find returns the identity that f selects, and its user. NotFound: there is no valid identity. find deletes an invalid identity.
 func (s *Service) find(ctx context.Context, f store.Filter) (Identity, user.User, error) {
 	i, err := s.identities.First(ctx, f)
 	if err != nil {
@@ -180,16 +182,15 @@ func (s *Service) find(ctx context.Context, f store.Filter) (Identity, user.User
 	return Identity{}, user.User{}, store.ErrNotFound
 }
 
-// current returns the caller, or Unauthorized if the caller's sessions have ended since the request began: an old session
-// must not link an account in the next epoch.
+// current returns the user who is the caller. Unauthorized: the caller's sessions have ended since the request began.
 func (s *Service) current(ctx context.Context, caller access.Principal) (user.User, error) {
 	u, err := s.users.InEpoch(ctx, caller.UserID, caller.Epoch)
 	return u, apperr.Replace(err, apperr.NotFound, access.InvalidToken())
 }
 
 // holder returns the user with the email address of an account that is not linked, and creates the user if necessary. The
-// address of an existing user must be verified by the provider and by us: otherwise the user may belong to somebody else,
-// who signed up with another person's address. errConcurrent: a concurrent request has just created the user.
+// provider must have verified the address. An existing user must have verified the address too: otherwise, the user may be
+// somebody who signed up with another person's address. errConcurrent: a concurrent request has just created the user.
 func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, err error) {
 	if err := in.profile.checkEmail(); err != nil {
 		return u, err
@@ -211,9 +212,9 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, err erro
 	return u, err
 }
 
-// signUpUnverified creates a user with the address of an account that is not linked, and links the account. It never links an
-// existing user, because the provider does not verify addresses. The user and the link are stored together: the account would
-// not identify a user without the link.
+// signUpUnverified creates a user with the address of an account that is not linked, and links the account to the user. It never
+// links the account to an existing user, because the provider does not verify addresses. The user and the link are stored
+// together: a user without the link could not sign in with the account.
 func (s *Service) signUpUnverified(ctx context.Context, in *signIn) (user.User, error) {
 	if err := in.profile.checkEmail(); err != nil {
 		return user.User{}, err
@@ -230,7 +231,7 @@ func (s *Service) signUpUnverified(ctx context.Context, in *signIn) (user.User, 
 	} else if err != nil {
 		return user.User{}, err
 	}
-	isBeingLinked := s.isBeingLinked(ctx, in.profile.Email) // before find, so that find returns a link that was stored in the meantime
+	isBeingLinked := s.isBeingLinked(ctx, in.profile.Email) // before find: if a link is stored in between, find returns it
 	if _, owner, err := s.find(ctx, account(in.provider, in.profile.Subject)); !apperr.Is(err, apperr.NotFound) {
 		return owner, err // a concurrent request has created the user
 	}
@@ -240,8 +241,8 @@ func (s *Service) signUpUnverified(ctx context.Context, in *signIn) (user.User, 
 	return user.User{}, cannotLink("The email address of this account is in use, and the provider does not verify addresses. Set another one at the provider,")
 }
 
-// isBeingLinked reports whether signUpUnverified has just created the user with an email address, but not linked the account
-// yet: on databases without transactions, these are two steps.
+// isBeingLinked reports whether a concurrent signUpUnverified may have created the user with the address, but not linked an
+// account to the user yet. On databases without transactions, these are two steps.
 func (s *Service) isBeingLinked(ctx context.Context, address string) bool {
 	u, err := s.users.ByEmail(ctx, address)
 	if err != nil || u.HasPassword() || u.EmailVerified || s.now().Sub(u.CreatedAt.Time) > linkTimeout {
@@ -262,7 +263,7 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // cannotLink returns the Conflict for an account that cannot be linked by its email address. reason must end with a remedy and
-// a comma: the message continues with an alternative remedy.
+// a comma, because the message continues with "or" and another remedy.
 func cannotLink(reason string) error {
 	return apperr.New(apperr.Conflict, "%s or sign in another way and repeat this request with the user token in the Authorization header, which links the account.", reason).
 		WithFields(apperr.Field{In: "body", Param: "email", Code: apperr.FieldConflict, Message: "Does not identify a user."})
@@ -275,7 +276,7 @@ func alreadyLinked(message string) error {
 }
 
 // attach links an account to a user. Conflict: another account of the provider is linked to the user. errConcurrent: a
-// concurrent request has just linked the account or the user.
+// concurrent request has just stored a link of the account or the user.
 func (s *Service) attach(ctx context.Context, u user.User, name, subject string) error {
 	other, _, err := s.find(ctx, link(u.ID, name))
 	switch {
@@ -289,7 +290,8 @@ func (s *Service) attach(ctx context.Context, u user.User, name, subject string)
 	return apperr.Replace(s.insert(ctx, u, name, subject), apperr.Conflict, errConcurrent)
 }
 
-// insert stores the identity that links an account to a user. Conflict: the user or the account has a link.
+// insert stores the identity that links an account to a user. Conflict: the account is already linked, or the user is already
+// linked to an account of the provider.
 func (s *Service) insert(ctx context.Context, u user.User, name, subject string) error {
 	return s.identities.Insert(ctx, Identity{
 		Meta: store.NewMeta(store.NewID(), store.At(s.now())), Provider: name, Subject: subject, UserID: u.ID, Epoch: u.Epoch,
@@ -317,7 +319,7 @@ func (s *Service) Providers(ctx context.Context) ProviderList {
 	return list
 }
 
-// view returns the representation of a provider, or nil if the provider is unavailable, which is logged.
+// view returns the representation of a provider, or nil if the provider is unavailable.
 func (s *Service) view(ctx context.Context, id string) *ProviderView {
 	p := s.providers[id]
 	address, pkce, err := p.authorization(ctx)
@@ -345,7 +347,7 @@ func (s *Service) List(ctx context.Context, caller access.Principal) (IdentityLi
 	return IdentityList{Rows: rows, Count: len(rows)}, err
 }
 
-// identitiesOf returns the filter that selects the identities of a user that allow sign-in.
+// identitiesOf returns the filter that selects the valid identities of a user.
 func identitiesOf(u user.User) store.Filter {
 	return store.And(store.Eq("userId", u.ID), store.Gte("epoch", u.LinksFrom))
 }
@@ -376,9 +378,9 @@ func (s *Service) Unlink(ctx context.Context, caller access.Principal, name stri
 	return err
 }
 
-// keepOne restores a deleted identity of a user without a password, unless the user has another one. If two are deleted at the
-// same time, at least the request that counts last restores the identity that it deleted. keepOne also restores the identity if
-// err leaves open whether it was deleted.
+// keepOne restores the identity i, which Unlink has deleted, unless the user has another identity. If concurrent requests delete
+// all identities of the user, at least the request that counts last restores its identity. If the deletion failed with err,
+// keepOne also restores i, because i may have been deleted. Conflict: the user has no other identity.
 func (s *Service) keepOne(ctx context.Context, u user.User, i Identity, err error) error {
 	var others int64
 	if err == nil {
@@ -387,7 +389,7 @@ func (s *Service) keepOne(ctx context.Context, u user.User, i Identity, err erro
 	if err == nil && others > 0 {
 		return nil
 	}
-	if restoreErr := s.identities.Insert(ctx, i); restoreErr != nil && !apperr.Is(restoreErr, apperr.Conflict) { // a conflict: it was not deleted
+	if restoreErr := s.identities.Insert(ctx, i); restoreErr != nil && !apperr.Is(restoreErr, apperr.Conflict) { // Conflict: i was not deleted
 		return restoreErr
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ type Settings struct {
 
 var (
 	nameShape = regexp.MustCompile(`^[a-z][a-z0-9]{0,31}$`)
-	routes    = []string{"identities", "passkey", "providers", "refresh", "sessions"} // below /auth
+	routes    = []string{"identities", "passkey", "providers", "refresh", "sessions"} // path segments of other routes below /auth
 )
 
 // Check implements settings.Checker.
