@@ -11,21 +11,21 @@ import (
 
 // Addresses is implemented by the module that verifies email addresses.
 type Addresses interface {
-	// SignedUp is called for a sign-up with an address that is not verified, in the store.DB.Together that stores the user, and
-	// must follow its rules.
+	// SignedUp is called for a sign-up with an address that is not verified. The call is part of the store.DB.Together that
+	// stores the user, so SignedUp must follow the rules of Together.
 	SignedUp(ctx context.Context, u User)
-	// Reserved reports whether an address in normal form is reserved for a user other than the one with the id.
+	// Reserved reports whether an address in normal form is reserved for another user than the user with the id.
 	Reserved(ctx context.Context, id store.ID, email string) (bool, error)
-	// UndoUntil returns the time until which a change of the user's address can be undone from a former address, or the zero Time if
-	// no change can be undone.
+	// UndoUntil returns the time until which a change of the user's address can be undone from a former address. It returns the
+	// zero Time if no change can be undone.
 	UndoUntil(ctx context.Context, u User) (store.Time, error)
 }
 
 // VerifyWith registers the module that verifies email addresses. It must be called before the server starts.
 func (m *Module) VerifyWith(a Addresses) { m.addresses = a }
 
-// CheckAddress fails with Conflict if a user other than the one with the id has the address, which is in normal form, or has
-// it reserved.
+// CheckAddress fails with Conflict if another user than the user with the id has the address, or if the address is reserved for
+// another user. email must be in normal form.
 func (s *Service) CheckAddress(ctx context.Context, id store.ID, email string) error {
 	u, err := s.ByEmail(ctx, email)
 	switch {
@@ -47,7 +47,7 @@ func (s *Service) taken() error {
 	})
 }
 
-// checkReserved fails with Conflict if the address is reserved for a user other than the one with the id.
+// checkReserved fails with Conflict if the address is reserved for another user than the user with the id.
 func (s *Service) checkReserved(ctx context.Context, id store.ID, email string) error {
 	if s.addresses == nil {
 		return nil
@@ -111,8 +111,8 @@ func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (Us
 // ChangeEmail gives a user another address, in normal form, marks it as verified, and ends all sessions of the user.
 // NotFound: the user has been deleted, or is no longer in the epoch of before. Conflict: the address is in use or reserved.
 //
-// It checks the reservation after the change, and changes the address back if it is reserved. A check before the change is not
-// sufficient: between the two, the user who has the address can give it up, which reserves it.
+// After the change, ChangeEmail checks whether the new address is reserved. If so, ChangeEmail changes the address back. A check
+// before the change is not sufficient: after the check, another user can give up the address, which reserves the address.
 func (s *Service) ChangeEmail(ctx context.Context, before User, email string) (User, error) {
 	u, err := s.change(ctx, before.ID, func(u *User) error {
 		if u.Epoch != before.Epoch {
@@ -136,7 +136,7 @@ func (s *Service) ChangeEmail(ctx context.Context, before User, email string) (U
 	return u, err
 }
 
-// RestoreOf calls the method RestoreOf of every Dependent that is a Restorer.
+// RestoreOf calls RestoreOf of every Dependent that implements Restorer.
 func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) error {
 	for _, d := range s.dependents {
 		if r, ok := d.(Restorer); ok {
@@ -148,10 +148,11 @@ func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) 
 	return nil
 }
 
-// RestoreEmail gives a user a former address again, and marks it as verified. The same write ends all sessions, invalidates the
-// linked identities, passkeys and API keys, and removes the password, which may be an attacker's: the user sets a new password
-// with a reset. It does so even if the user already has the address. Only a repeated call changes nothing. NotFound: the user
-// does not exist, or an admin has changed the address or ended the sessions of the user since epoch. Conflict: the address is in use.
+// RestoreEmail gives a user a former address again, and marks the address as verified. It also ends all sessions, invalidates the
+// linked identities, passkeys and API keys, and removes the password, which may be an attacker's. The user can set a new password
+// with a reset. RestoreEmail makes these changes even if the user already has the address, but a repeated call changes nothing.
+// NotFound: the user does not exist, or an admin has changed the address or ended the sessions of the user since epoch. Conflict:
+// the address is in use.
 func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string, epoch int64) (User, error) {
 	return s.change(ctx, id, func(u *User) error {
 		switch {

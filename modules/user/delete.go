@@ -8,9 +8,9 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Delete deletes a user and the data of the dependents, and applies the rules of the references to the user. NotFound, Forbidden,
-// PreconditionFailed: see Update. Conflict: a reference restricts the deletion, or the caller deletes their own account while a
-// former address can still undo a change of the address.
+// Delete deletes a user and the data of the Dependents, and applies the OnDelete rules of the references to the user. NotFound,
+// Forbidden, PreconditionFailed: see Update. Conflict: a reference restricts the deletion, or the caller is the user and a change
+// of the address can still be undone from a former address.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
 	err := s.db.Together(ctx, func(ctx context.Context) error { return s.delete(ctx, caller, id, expected) })
 	if err != nil {
@@ -21,7 +21,7 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	}
 	d, err := s.referred.PlanDeletion(ctx, id)
 	if err != nil {
-		return apperr.Replace(err, apperr.Conflict, nil) // nothing more can be done about a record that restricts the deletion
+		return apperr.Replace(err, apperr.Conflict, nil) // leave a record that was created in the meantime and restricts the deletion
 	}
 	return d.Run(ctx)
 }
@@ -51,8 +51,8 @@ func (s *Service) delete(ctx context.Context, caller access.Principal, id store.
 	return s.referred.Delete(ctx, access.Principal{Master: true}, id, nil)
 }
 
-// checkUndo fails with Conflict if the caller is u and a former address can still undo a change of the address: an attacker who
-// has changed the address must not be able to delete the account in that time.
+// checkUndo fails with Conflict if the caller is u and a change of the address can still be undone from a former address: an
+// attacker who has changed the address must not be able to delete the account in that time.
 func (s *Service) checkUndo(ctx context.Context, caller access.Principal, u User) error {
 	if s.addresses == nil || !caller.Is(u.ID) {
 		return nil

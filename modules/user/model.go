@@ -55,9 +55,8 @@ func (u User) MaySignIn() error {
 	return nil
 }
 
-// FirstKeyEpoch returns the first epoch whose API keys are valid. A suspension invalidates the keys of earlier epochs; so do a
-// password reset, a claim of the address (Service.Claim) and an undo of a change of the address, which also invalidate the linked
-// identities. Other changes, such as a password change, invalidate no keys.
+// FirstKeyEpoch returns the first epoch whose API keys are valid. A suspension, a password reset, Service.Claim and
+// Service.RestoreEmail invalidate the keys of earlier epochs. Other changes, such as a password change, invalidate no keys.
 func (u User) FirstKeyEpoch() int64 { return max(u.KeysFrom, u.LinksFrom) }
 
 // HasPassword reports whether the user can sign in with a password.
@@ -66,7 +65,7 @@ func (u User) HasPassword() bool { return u.Password != "" }
 // Profile describes a new user. Email is required.
 type Profile struct{ Email, Name, Picture string }
 
-// CreateInput has the parameters of a new user. HTTP Basic cannot transmit an address with a colon (RFC 7617 section 2).
+// CreateInput has the parameters of a new user. HTTP Basic cannot transmit an email address with a colon (RFC 7617 section 2).
 type CreateInput struct {
 	Email    string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain,normalizable" example:"ada@example.com" format:"email" maxLength:"254"`
 	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"correct horse battery" format:"password"`
@@ -76,7 +75,7 @@ type CreateInput struct {
 	Fields
 } //	@name	UserCreate
 
-// UpdateInput has the parameters of a change. An empty name or picture resets it to the default. The current values of email,
+// UpdateInput has the parameters of a change. An empty name or picture is replaced by the default. The current values of email,
 // role and suspended are accepted from every caller.
 type UpdateInput struct {
 	Name    string `json:"name" example:"Ada Lovelace" maxLength:"100"`
@@ -88,14 +87,14 @@ type UpdateInput struct {
 	Fields
 } //	@name	UserUpdate
 
-// profile has the rules of names and pictures. Update applies them to what is changed: a client may send back what an
-// earlier version stored.
+// profile has the rules of names and pictures. Update applies the rules only to changed values: a client may send back a value
+// that an earlier version stored.
 type profile struct {
 	Name    string `json:"name" validate:"max=100,plain"`
 	Picture string `json:"picture" validate:"max=2048,plain_http_url"`
 }
 
-// check fails with ValidationFailed for a name, picture or address that no user could change to.
+// check fails with ValidationFailed if the name, picture or address would be invalid as a new value.
 func (in UpdateInput) check() error {
 	return rest.Validate(struct {
 		profile
@@ -163,8 +162,8 @@ func (u User) View() View {
 	}
 }
 
-// mayChange fails with Forbidden unless the caller is the user or an admin, and with PreconditionFailed if the user is not
-// as expected.
+// mayChange fails with Forbidden unless the caller is the user or an admin, and with PreconditionFailed if expected rejects the
+// user.
 func mayChange(u User, caller access.Principal, expected Expected) error {
 	if err := caller.MayChange(u.ID); err != nil {
 		return err
@@ -201,7 +200,7 @@ func storeSpec() store.Spec {
 	return spec().Store(store.Index{Fields: []string{"email"}, Unique: true})
 }
 
-// defaultName returns the name of a user who did not enter one: the part of the address before the @, as CleanName returns it.
+// defaultName returns the name of a user who did not enter a name: the part of the address before the @, cleaned by CleanName.
 func defaultName(email string) string {
 	name, _, _ := strings.Cut(email, "@")
 	return CleanName(name)

@@ -14,8 +14,8 @@ import (
 
 // Dependent is implemented by modules that store data of users.
 type Dependent interface {
-	// DeleteOf deletes the data of a user. It is called in the store.DB.Together that deletes the user, and must follow its
-	// rules. It is called again afterwards.
+	// DeleteOf deletes the data of a user. It is called in the store.DB.Together that deletes the user, and must follow the rules
+	// of Together. It is called again afterwards, to delete data that was stored in the meantime.
 	DeleteOf(ctx context.Context, userID store.ID) error
 }
 
@@ -26,7 +26,7 @@ type Restorer interface {
 	RestoreOf(ctx context.Context, userID store.ID, changed store.Time) error
 }
 
-// Module provides the routes of users, and a Service for other modules, whose records can refer to users.
+// Module provides the routes of users, and a Service for other modules. Records of other modules can refer to users.
 type Module struct {
 	*Service
 	resource.Target
@@ -36,7 +36,7 @@ type Module struct {
 // Settings are the settings of this module.
 type Settings struct {
 	// PublicSignup allows sign-up, sign-in and password resets without the master key, for frontends without a server that
-	// could keep it secret.
+	// could keep the key secret.
 	PublicSignup bool `mapstructure:"PUBLIC_SIGNUP" default:"false"`
 	// SignupEmail is "optional" or "required". If required, a user whose email address is not verified can only read, change
 	// the address and the password, end sessions, and delete the account.
@@ -60,8 +60,8 @@ func (m *Module) OnDelete(dependent Dependent) {
 	m.dependents = append(m.dependents, dependent)
 }
 
-// Restrict registers a check that returns the restriction of a user, or nil. It runs for every request of a user and must be
-// fast. It must be called before the server starts.
+// Restrict registers a check that returns the restriction of a user, or nil. The check runs for every request of a user and must
+// be fast. Restrict must be called before the server starts.
 func (m *Module) Restrict(check func(context.Context, User) (*access.Restriction, error)) {
 	m.restrict = check
 }

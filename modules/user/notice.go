@@ -33,9 +33,9 @@ const (
 // noticeKind is the kind of security notices.
 const noticeKind = "security-notice"
 
-// Notify sends a user an email about an event that somebody else may have caused. The event is a sentence. Call it with the
-// context of the Together that stores the event: the email is stored with the event, and sent afterwards. An address gets at most
-// 10 notices an hour, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify only logs the error.
+// Notify sends a user an email about an event that somebody else may have caused. event is a sentence. Call Notify with the
+// context of the store.DB.Together that stores the change: the email is stored with the change, and sent afterwards. An address
+// gets at most 10 notices an hour, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify logs the error.
 func (s *Service) Notify(ctx context.Context, u User, event string) {
 	if !s.settings.SecurityNotices {
 		return
@@ -50,7 +50,7 @@ func (s *Service) Notify(ctx context.Context, u User, event string) {
 
 // buildNotice implements email.Builder.
 func (s *Service) buildNotice(ctx context.Context, e email.Entry) (*email.Message, error) {
-	if e.Attempt == 1 { // an email counts once
+	if e.Attempt == 1 { // count an email once, not once per attempt
 		if _, err := s.limiter.Take(ctx, notices.Of(e.Address)); err != nil {
 			return nil, apperr.Replace(err, apperr.TooManyRequests, nil) // no message and no error: nothing is sent
 		}

@@ -24,7 +24,7 @@ import (
 type Service struct {
 	db           store.DB
 	users        *store.Collection[User]
-	referred     *resource.Collection[User] // users, with the references to them
+	referred     *resource.Collection[User] // users, with the references of other records to users
 	networks     *networks
 	settings     Settings
 	hasher       kit.Hasher
@@ -66,8 +66,8 @@ func newService(d kit.Deps, s Settings) *Service {
 var signups = ratelimit.Rule{Name: "sign-up", Max: 20, Window: time.Hour}
 
 // Create creates an account. Forbidden: in has a role, but the request does not have the master key. TooManyRequests: the
-// client's network has made too many sign-ups. Conflict: the email address is in use or reserved. Unavailable: too many passwords
-// are being hashed. The states of the rate limits are returned even on error.
+// client's network has made too many sign-ups. Conflict: the email address is in use, or reserved for another user. Unavailable:
+// too many passwords are being hashed. The states of the rate limits are returned even on error.
 func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (User, ratelimit.States, error) {
 	if in.Role != "" && !client.Trusted {
 		return User{}, nil, apperr.New(apperr.Forbidden, "Only the master key may choose a role.")
@@ -88,8 +88,8 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 	return u, limits, s.signUp(ctx, u)
 }
 
-// CreateVerified creates an account without a password, with an email address that an identity provider has verified. The
-// address may be reserved for another user. TooManyRequests, Conflict: see Create.
+// CreateVerified creates an account without a password, with an email address that an identity provider has verified.
+// TooManyRequests: see Create. Conflict: the address is in use; a reserved address is accepted.
 func (s *Service) CreateVerified(ctx context.Context, client access.Client, in Profile) (User, ratelimit.States, error) {
 	limits, err := s.countSignup(ctx, client)
 	if err != nil {
@@ -103,9 +103,9 @@ func (s *Service) CreateVerified(ctx context.Context, client access.Client, in P
 	return u, limits, s.users.Insert(ctx, u)
 }
 
-// CreateUnverified creates an account without a password, with an email address that nobody has verified. link is called in the
-// Together that stores the account. link stores what the owner needs to sign in. TooManyRequests, Conflict: see Create. It also
-// returns the errors of link.
+// CreateUnverified creates an account without a password, with an email address that is not verified. It calls link in the
+// store.DB.Together that stores the account; link stores the credential for sign-in. TooManyRequests, Conflict: see Create.
+// CreateUnverified also returns the errors of link.
 func (s *Service) CreateUnverified(ctx context.Context, client access.Client, in Profile, link func(context.Context, User) error) (User, ratelimit.States, error) {
 	limits, err := s.countSignup(ctx, client)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Service) CreateUnverified(ctx context.Context, client access.Client, in
 			return err
 		}
 		err := link(ctx, u)
-		if err != nil { // for databases without transactions
+		if err != nil { // undo, for databases without transactions
 			_ = s.users.DeleteByID(context.WithoutCancel(ctx), u.ID, nil)
 		}
 		return err
@@ -138,7 +138,7 @@ func (s *Service) signUp(ctx context.Context, u User) error {
 			return err
 		}
 		err := s.checkReserved(ctx, u.ID, u.Email) // check again: see ChangeEmail
-		if err != nil {                            // for databases without transactions
+		if err != nil {                            // undo, for databases without transactions
 			_ = s.users.DeleteByID(context.WithoutCancel(ctx), u.ID, nil)
 		}
 		if err == nil && s.addresses != nil {
@@ -180,8 +180,8 @@ func (s *Service) Get(ctx context.Context, id store.ID) (User, error) {
 
 const gravatar = "https://www.gravatar.com/avatar/"
 
-// defaultPicture returns the URL of a generated pattern. It depends only on the ID: a hash of the email address could be
-// compared with the hashes of known addresses.
+// defaultPicture returns the URL of a generated image. The URL depends on the ID and not on the email address, because a hash of
+// the address could be compared with the hashes of known addresses.
 func (s *Service) defaultPicture(id store.ID) string {
 	return gravatar + hex.EncodeToString(s.digest("picture", id.Hex())) + "?d=identicon&f=y"
 }
@@ -215,7 +215,7 @@ var unverified = access.Restriction{
 	Reads: true,
 }
 
-// InEpoch returns a user. NotFound: the user does not exist, or is in another epoch.
+// InEpoch returns a user who is in the epoch; see User.Epoch. NotFound: the user does not exist, or is in another epoch.
 func (s *Service) InEpoch(ctx context.Context, id store.ID, epoch int64) (User, error) {
 	u, err := s.Get(ctx, id)
 	if err == nil && u.Epoch != epoch {
@@ -247,10 +247,10 @@ func (s *Service) Admins(ctx context.Context) ([]User, error) {
 	return s.users.List(ctx, store.Query{Filter: active, Limit: maxAdmins})
 }
 
-// Update changes the given fields. NotFound: the user does not exist. Forbidden: the caller is neither the user nor an admin, or
-// changes a role or a suspension without being an admin, or suspends their own account. ValidationFailed: a new name, picture or
-// address is invalid, or the caller changes the address without being an admin. Conflict: the address is in use.
-// PreconditionFailed: the user is not as expected.
+// Update changes the given fields of a user. NotFound: the user does not exist. Forbidden: the caller is neither the user nor an
+// admin, or changes a role or a suspension without being an admin, or suspends their own account. ValidationFailed: a new name,
+// picture or address is invalid, or the caller changes the address without being an admin. Conflict: the address is in use.
+// PreconditionFailed: expected rejects the user.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in store.Patch[UpdateInput]) (User, error) {
 	var before, changed User
 	change := func(ctx context.Context) (err error) {
@@ -266,7 +266,7 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 		}
 		return err
 	}
-	if !in.Has("email") { // one write
+	if !in.Has("email") { // one write needs no Together
 		err := change(ctx)
 		return changed, err
 	}
@@ -318,10 +318,9 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 	return nil
 }
 
-// ChangePassword sets a new password and, in the same write, ends all sessions of the user except the caller's session. NotFound:
-// the user does not exist. Forbidden: the caller is another user, even an admin. Unauthorized: since the caller was
-// authenticated, the password has been changed or the sessions have ended. PreconditionFailed: the user is not as expected.
-// Unavailable: see Create.
+// ChangePassword sets a new password, and ends all sessions of the user except the caller's session. NotFound: the user does not
+// exist. Forbidden: the caller is another user, even an admin. Unauthorized: since the caller was authenticated, the password has
+// been changed or the sessions have ended. PreconditionFailed: expected rejects the user. Unavailable: see Create.
 func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in PasswordInput) (User, error) {
 	check := func(u User) error {
 		switch {
@@ -360,8 +359,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 	return u, err
 }
 
-// changeAndKeep calls change for the caller's own account with a function that ends all sessions, and keeps the caller's
-// session.
+// changeAndKeep calls change for the caller's account. decide must end all sessions; changeAndKeep keeps the caller's session.
 func (s *Service) changeAndKeep(ctx context.Context, caller access.Principal, decide func(*User) error) (u User, err error) {
 	if s.sessions == nil || caller.SessionID.IsZero() {
 		return s.change(ctx, caller.UserID, decide)
@@ -384,8 +382,8 @@ func endedSince(caller access.Principal) error {
 	return access.InvalidToken()
 }
 
-// ResetPassword sets the password of a user who received a reset email. It has the effects of claim. NotFound: the user does
-// not exist, or is in another epoch.
+// ResetPassword sets the password of a user who received a reset email, with the effects of claim. NotFound: the user does not
+// exist, or is in another epoch.
 func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, password string) (User, error) {
 	if _, err := s.InEpoch(ctx, id, epoch); err != nil { // before the expensive hash
 		return User{}, err
@@ -397,17 +395,16 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 	return s.claim(ctx, id, epoch, hash, passwordReset)
 }
 
-// Claim marks the address of u as verified, with the effects of claim, and removes the password, which may be somebody else's.
-// Call it when the owner of an address that was not verified signs in. NotFound: since u was read, the user was deleted or
-// began another epoch.
+// Claim removes the password of u, which may be somebody else's, with the effects of claim. Call Claim when the owner of an
+// address that was not verified signs in. NotFound: since u was read, the user was deleted or began another epoch.
 func (s *Service) Claim(ctx context.Context, u User) (User, error) {
 	return s.claim(ctx, u.ID, u.Epoch, "", addressClaimed)
 }
 
-// claim gives an account to the owner of its address, with the hash of a password, and notifies the user of the event. The same
-// write ends all sessions and resets of the user and marks the email address as verified. It also invalidates the linked
-// identities, passkeys and API keys: somebody else may have created the account, or had a token, and added their own. An identity
-// with the same verified address is linked again at its next sign-in. NotFound: the user does not exist, or is in another epoch.
+// claim gives an account to the owner of its address. It stores the password hash, marks the address as verified, ends all
+// sessions and resets, and notifies the user of the event. It also invalidates the linked identities, passkeys and API keys,
+// which somebody else may have added. An identity with the same verified address is linked again at its next sign-in. NotFound:
+// the user does not exist, or is in another epoch.
 func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash, event string) (u User, err error) {
 	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
 	err = s.db.Together(ctx, func(ctx context.Context) error {
@@ -421,9 +418,9 @@ func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash, eve
 	return u, err
 }
 
-// EndSessions ends all sessions of a user, and invalidates the links that were sent to the user. The links that undo a change of
-// the address remain valid if the caller is the user: an attacker who has changed the address must not be able to invalidate
-// them. NotFound: the user does not exist. Forbidden: the caller is neither the user nor an admin.
+// EndSessions ends all sessions of a user, and invalidates the links in emails to the user. If the caller is the user, links that
+// undo a change of the address remain valid: an attacker who has changed the address must not be able to invalidate these links.
+// NotFound: the user does not exist. Forbidden: the caller is neither the user nor an admin.
 func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id store.ID) (User, error) {
 	return s.change(ctx, id, func(u *User) error {
 		if err := caller.MayChange(u.ID); err != nil {
@@ -435,8 +432,8 @@ func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id s
 	})
 }
 
-// change calls decide, which changes the stored user with the ID, and stores and returns the result. If another request changes
-// the user in the meantime, change calls decide again.
+// change reads the user with the ID, calls decide to change the user, and stores and returns the result. If another request
+// changes the user in the meantime, change calls decide again.
 func (s *Service) change(ctx context.Context, id store.ID, decide func(*User) error) (User, error) {
 	return s.users.Modify(ctx, id, decide)
 }

@@ -16,13 +16,14 @@ import (
 // signed in, so that an attacker cannot lock the user out.
 var (
 	guessesOfClient  = ratelimit.Rule{Name: "sign-in", Max: 10, Window: 15 * time.Minute}          // per account and network
-	guessesOfSite    = ratelimit.Rule{Name: "sign-in-site", Max: 30, Window: 15 * time.Minute}     // per account and site (an IPv6 /48): one customer cannot use up guessesAtAccount
+	guessesOfSite    = ratelimit.Rule{Name: "sign-in-site", Max: 30, Window: 15 * time.Minute}     // per account and site (IPv6 /48): a site cannot use up guessesAtAccount
 	guessesAtAccount = ratelimit.Rule{Name: "sign-in-account", Max: 100, Window: 15 * time.Minute} // per account
 	guessesOfNetwork = ratelimit.Rule{Name: "sign-in-address", Max: 100, Window: 15 * time.Minute} // per network
 )
 
-// attempts returns the rate-limit keys that count wrong passwords for an account. email is in normal form. The keys in own count only
-// the client's network, own[0] only at this account; the keys in shared also count other networks.
+// attempts returns the rate-limit keys that count wrong passwords for an account. email is in normal form. The keys in own count
+// passwords from the client's network; own[0] counts only passwords for the account. The keys in shared also count passwords
+// from other networks.
 func attempts(client access.Client, email string) (own, shared []ratelimit.Key) {
 	own = []ratelimit.Key{guessesOfClient.Of(email, ratelimit.Network(client.Address))}
 	if !client.Trusted {
@@ -35,13 +36,13 @@ func attempts(client access.Client, email string) (own, shared []ratelimit.Key) 
 	return own, shared
 }
 
-// Authenticate returns the user with the email address and the password, or Unauthorized, in the same time for known and unknown
-// addresses. Suspended: the password is right, but the user is suspended. TooManyRequests: too many passwords for the account or
-// from the client were wrong. Unavailable: too many sign-ins are in progress. An outdated hash is replaced. The states of the
-// rate limits are returned even on error; the states of limits that other clients use up too are returned only to a trusted
+// Authenticate returns the user with the email address and the password. It takes the same time for known and unknown addresses.
+// Unauthorized: the address or the password is wrong. Suspended: both are right, but the user is suspended. TooManyRequests: too
+// many passwords for the account or from the client were wrong. Unavailable: too many sign-ins are in progress. The states of the
+// rate limits are returned even on error. The states of limits that other clients also use up are returned only to a trusted
 // client.
 func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, ratelimit.States, error) {
-	normal, _ := emailaddress.Normalize(email) // "" if there is none; no user has it
+	normal, _ := emailaddress.Normalize(email) // "" if the address has no normal form; no user has the address ""
 	own, shared := attempts(client, normal)
 	var u User
 	right, limits, others, err := s.guesses.Try(ctx, ratelimit.Guess{
@@ -51,7 +52,7 @@ func (s *Service) Authenticate(ctx context.Context, client access.Client, email,
 			if err != nil && !apperr.Is(err, apperr.NotFound) {
 				return false, err
 			}
-			return s.KnowsNetwork(ctx, owner.ID, client.Address) // verify even without a user, so that the call takes the same time
+			return s.KnowsNetwork(ctx, owner.ID, client.Address) // also for an unknown user, so that the call takes the same time
 		},
 		Check: func() (right bool, err error) {
 			u, right, err = s.verify(ctx, email, pass)
@@ -73,8 +74,8 @@ func (s *Service) Authenticate(ctx context.Context, client access.Client, email,
 	return u, limits, nil
 }
 
-// RecordNetwork records the network of the address as one from which the user signed in, unless the user has been deleted in
-// the meantime. Call it after the last factor: an attacker who has only the password must not make a network known.
+// RecordNetwork records that the user signed in from the network of the IP address, unless the user has been deleted in the
+// meantime. Call it after the last factor: an attacker who has only the password must not make a network known.
 func (s *Service) RecordNetwork(ctx context.Context, id store.ID, address string) error {
 	added, err := s.networks.add(ctx, id, address)
 	if err != nil || !added {
@@ -88,7 +89,7 @@ func (s *Service) RecordNetwork(ctx context.Context, id store.ID, address string
 	return err
 }
 
-// KnowsNetwork reports whether RecordNetwork recorded the network of the address for the user in the last 30 days.
+// KnowsNetwork reports whether RecordNetwork recorded the network of the IP address for the user in the last 30 days.
 func (s *Service) KnowsNetwork(ctx context.Context, id store.ID, address string) (bool, error) {
 	return s.networks.has(ctx, id, address)
 }
@@ -98,7 +99,7 @@ func (s *Service) ForgetNetworks(ctx context.Context, id store.ID) error {
 	return s.networks.DeleteOf(ctx, id)
 }
 
-// ClearAttempts resets the counts of wrong passwords for an account: the counts of all clients together, and the count of the
+// ClearAttempts resets the counts of wrong passwords for an account: the counts that all networks share, and the count of the
 // client's network. Call it when the user has proved that the email address is theirs.
 func (s *Service) ClearAttempts(ctx context.Context, client access.Client, u User) error {
 	own, shared := attempts(client, u.Email)
@@ -119,7 +120,7 @@ func (s *Service) verify(ctx context.Context, email, pass string) (u User, right
 	return u, right, err
 }
 
-// rehash replaces an outdated hash. After an error, the next sign-in tries again.
+// rehash replaces an outdated hash. It ignores errors, because the next sign-in tries again.
 func (s *Service) rehash(ctx context.Context, u User, pass string) {
 	if hash, err := s.hasher.Hash(ctx, pass); err == nil {
 		_, _ = s.users.Update(ctx, store.And(store.Eq("id", u.ID), store.Eq("password", u.Password)), store.Set("password", hash))
@@ -138,8 +139,8 @@ func (s *Service) VerifyPassword(ctx context.Context, client access.Client, emai
 	return p, limits, err
 }
 
-// network is a network from which a user signed in. Its ID is a keyed hash of the user and the network: an address cannot be
-// recovered from the database without the key.
+// network is a network from which a user signed in. Its ID is a keyed hash of the user and the network, so that the IP address
+// cannot be recovered from the database without the key.
 type network struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID   `json:"userId"`
@@ -147,9 +148,9 @@ type network struct {
 }
 
 const (
-	maxNetworks    = 20                  // per user; a sign-in from a new one deletes the least recently used one
+	maxNetworks    = 20                  // per user; a sign-in from a new network deletes the least recently used network
 	networkTTL     = 30 * 24 * time.Hour // since the last sign-in
-	networkRefresh = 24 * time.Hour      // at most one write per network during this time
+	networkRefresh = 24 * time.Hour      // minimum time between two writes for a known network
 )
 
 // networks are the networks from which users signed in.
@@ -188,7 +189,7 @@ func (n *networks) add(ctx context.Context, user store.ID, address string) (adde
 	}
 	err = n.known.Insert(ctx, network{Meta: store.NewMeta(id, store.At(now)), UserID: user, ExpiresAt: expires})
 	if err != nil {
-		return false, apperr.Replace(err, apperr.Conflict, nil) // a concurrent sign-in has added it
+		return false, apperr.Replace(err, apperr.Conflict, nil) // a concurrent sign-in has added the network
 	}
 	others := store.And(store.Eq("userId", user), store.Ne("id", id))
 	return true, n.known.DeleteList(ctx, store.Query{Filter: others, Sort: []store.Order{{Field: "expiresAt", Desc: true}}, Skip: maxNetworks - 1})

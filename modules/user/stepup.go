@@ -25,7 +25,7 @@ func (s *Service) HasSecondFactor(ctx context.Context, userID store.ID) (bool, e
 
 // Sessions is implemented by the module with the sessions of users.
 type Sessions interface {
-	// Keep moves the caller's session to a later epoch of the user, so that it continues when the other sessions have ended.
+	// Keep moves the caller's session to a later epoch of the user, so that the session continues when the other sessions end.
 	Keep(ctx context.Context, caller access.Principal, epoch int64) error
 }
 
