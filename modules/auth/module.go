@@ -27,8 +27,8 @@ type Settings struct {
 	RefreshTTL time.Duration `mapstructure:"REFRESH_TTL" default:"720h" validate:"min=1h,max=8760h,gtefield=TTL"`
 }
 
-// New creates the module and registers it with users: it deletes the sessions of deleted users, and keeps the session of a
-// caller who changes their password.
+// New creates the module. It registers the module with users, to delete the sessions of deleted users, and to keep the session of
+// a caller who changes their password.
 func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	service := &Service{
 		db:         d.DB,
@@ -45,8 +45,9 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	return &Module{Service: service, controller: &controller{service: service, lister: listing.NewLister(spec(), d.Cursors)}}
 }
 
-// SecondFactor is a second factor of sign-in. Challenge returns nil for a user without one. For other users it returns the
-// error of the sign-in, which says how to continue. methods are the sign-in methods that the user has completed.
+// SecondFactor is implemented by the module with the second factors of users. Challenge returns nil for a user without a second
+// factor. For other users, Challenge returns an error, which explains how to continue the sign-in. methods are the sign-in
+// methods that the user has completed.
 type SecondFactor = interface {
 	Challenge(ctx context.Context, u user.User, methods []access.Method) error
 }

@@ -31,7 +31,7 @@ type Service struct {
 
 const (
 	grace        = 30 * time.Second // during this time, a refresh with a replaced token returns the current token
-	maxRotations = 20               // replaced refresh tokens that a session stores; more within grace indicate theft
+	maxRotations = 20               // maximum number of replaced refresh tokens that a session stores
 	maxSessions  = 50               // maximum number of sessions per user
 )
 
@@ -51,9 +51,9 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, email, passw
 	return result, limits, err
 }
 
-// Open opens a session for a user who has signed in with the methods. If the user then has too many sessions, it ends the least
-// recently used one. Suspended: the user is suspended. Unauthorized: since the authentication, the user has been deleted or all
-// sessions have ended. If the user has a second factor, and access.MultiFactor is not one of the methods, Open fails with the
+// Open opens a session for a user who has signed in with the methods. If the user then has too many sessions, Open ends the least
+// recently used session. Suspended: the user is suspended. Unauthorized: since the authentication, the user has been deleted or
+// all sessions have ended. If the user has a second factor, and access.MultiFactor is not one of the methods, Open fails with the
 // error of SecondFactor.Challenge.
 func (s *Service) Open(ctx context.Context, u user.User, client access.Client, methods ...access.Method) (user.SignedIn, error) {
 	if err := u.MaySignIn(); err != nil {
@@ -76,9 +76,9 @@ func (s *Service) Open(ctx context.Context, u user.User, client access.Client, m
 }
 
 // settle completes the insertion of a session. If the user was deleted or all sessions ended in the meantime, or if the second
-// factor of the user is missing, it deletes the session and returns the error. Otherwise it records the network and ends the
-// user's sessions beyond maxSessions. All this is checked after the insertion, so that the last of several concurrent sign-ins
-// counts all sessions. A second factor that is confirmed later ends the session.
+// factor of the user is missing, settle deletes the session and returns the error. Otherwise, settle records the network and ends
+// the user's sessions beyond maxSessions. The sessions are counted after the insertion, so that the last of several concurrent
+// sign-ins counts all sessions.
 func (s *Service) settle(ctx context.Context, session Session) error {
 	u, err := s.users.InEpoch(ctx, session.UserID, session.Epoch)
 	err = apperr.Replace(err, apperr.NotFound,
@@ -105,11 +105,12 @@ func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) 
 	return user.SignedIn{Token: token, User: u.View(), RefreshToken: refresh.String(), ExpiresAt: store.At(expires)}, err
 }
 
-// Refresh exchanges a refresh token for the next one and a new user token. For a grace period of 30 s a replaced token returns
-// the current refresh token of the session: two tabs may have used it, or the response was lost. After that its use indicates
-// theft, and ends the session (RFC 9700 section 4.14.2). Unauthorized: the token is invalid. Suspended: the user is suspended.
-// TooManyRequests: the token is invalid, and so were too many others from the client's network. The states of the rate limits are
-// returned even on error.
+// Refresh exchanges a refresh token for the next refresh token and a new user token. In the 30 s after its replacement, a token
+// returns the current refresh token of the session: two tabs may use the token, or a response may be lost. After that, use of the
+// replaced token indicates theft, and ends the session (RFC 9700 section 4.14.2).
+//
+// Unauthorized: the token is invalid. Suspended: the user is suspended. TooManyRequests: the token is invalid, and the client's
+// network has sent too many invalid tokens. The states of the rate limits are returned only for an invalid token.
 func (s *Service) Refresh(ctx context.Context, client access.Client, encoded string) (user.SignedIn, ratelimit.States, error) {
 	result, err := s.refresh(ctx, encoded)
 	if !apperr.Is(err, apperr.Unauthorized) || client.Trusted {
@@ -132,7 +133,7 @@ func (s *Service) refresh(ctx context.Context, encoded string) (user.SignedIn, e
 		if err != nil {
 			return user.SignedIn{}, apperr.Replace(err, apperr.NotFound, invalidRefreshToken())
 		}
-		if err := u.MaySignIn(); err != nil { // a suspension has ended the sessions: return that as the reason
+		if err := u.MaySignIn(); err != nil { // a suspension has also ended the session: return the error of the suspension
 			return user.SignedIn{}, err
 		}
 		if !s.isOpen(session, u) {
@@ -149,7 +150,7 @@ func (s *Service) refresh(ctx context.Context, encoded string) (user.SignedIn, e
 	}
 }
 
-// rotate replaces the session's refresh token with the next one, which it returns. If token has been replaced within the grace
+// rotate replaces token, the session's refresh token, and returns the next token. If token has been replaced within the grace
 // period, rotate returns the current token. Unauthorized: token is not the current token, and was not replaced within the grace
 // period; rotate has ended the session. NotFound: a concurrent request has just replaced the token or ended the session.
 func (s *Service) rotate(ctx context.Context, session Session, token refreshToken) (refreshToken, error) {
@@ -182,8 +183,7 @@ func invalidRefreshToken() error {
 	return apperr.New(apperr.Unauthorized, "The refresh token is invalid or has expired. Sign in again.")
 }
 
-// VerifyToken implements access.TokenVerifier. The session must be open, and the user must be in the epoch in which the
-// session began.
+// VerifyToken implements access.TokenVerifier. The session of the token must be open.
 func (s *Service) VerifyToken(ctx context.Context, token string) (access.Principal, error) {
 	userID, sessionID, err := s.tokens.Verify(token)
 	if err != nil {
@@ -219,7 +219,7 @@ func (s *Service) isOpen(session Session, u user.User) bool {
 // Keep implements user.Sessions.
 func (s *Service) Keep(ctx context.Context, caller access.Principal, epoch int64) error {
 	_, err := s.sessions.Update(ctx, s.ofCaller(caller, store.Eq("id", caller.SessionID)), store.Set("epoch", epoch))
-	return apperr.Replace(err, apperr.NotFound, nil) // it has ended in the meantime
+	return apperr.Replace(err, apperr.NotFound, nil) // the session has ended in the meantime
 }
 
 // List returns a page of the caller's open sessions.
@@ -248,7 +248,7 @@ func (s *Service) End(ctx context.Context, caller access.Principal, id store.ID)
 	return err
 }
 
-// EndOthers ends all of the caller's sessions except the current one, and notifies the user if there were others.
+// EndOthers ends all of the caller's sessions except the current session, and notifies the user if other sessions existed.
 func (s *Service) EndOthers(ctx context.Context, caller access.Principal) error {
 	return s.db.Together(ctx, func(ctx context.Context) error {
 		ended, err := s.sessions.Delete(ctx, store.And(store.Eq("userId", caller.UserID), store.Ne("id", caller.SessionID)))
@@ -256,7 +256,7 @@ func (s *Service) EndOthers(ctx context.Context, caller access.Principal) error 
 			return err
 		}
 		if u, err := s.users.Get(ctx, caller.UserID); err == nil {
-			s.users.Notify(ctx, u, "All sessions of your account were ended, except the one that ended them.")
+			s.users.Notify(ctx, u, "All sessions of your account were ended, except the session that ended them.")
 		}
 		return nil
 	})

@@ -11,9 +11,10 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// refreshToken is 48 random bytes: the family, which all tokens of a session share and which identifies even an old token, and a
-// secret. The database has only digests of both. The next secret is derived from the last one and a random salt that is stored
-// for the grace period. So the same token and salt always produce the same next token, which cannot be derived from the database.
+// refreshToken has 48 random bytes: a family and a secret. All tokens of a session have the same family, which identifies the
+// session even for a replaced token. The database has only digests of both parts. The next secret is derived from the current
+// secret and a random salt, which is stored for the grace period. So a replaced token yields the next token again, but the
+// database alone does not.
 type refreshToken struct {
 	family [16]byte
 	secret [32]byte
@@ -52,14 +53,14 @@ func (t refreshToken) next(salt string) refreshToken {
 // DeriveKey returns the key that access.DeriveKey derives from JWT_SECRET for the purpose.
 func (s *Service) DeriveKey(purpose string) []byte { return access.DeriveKey(s.secret, purpose) }
 
-// digest returns the stored form of a family or a secret. They are random, so a fast hash is sufficient.
+// digest returns the stored form of a family or a secret. Both are random, so a fast hash is sufficient.
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return encoding.EncodeToString(sum[:])
 }
 
-// follow returns the session's current token if t was replaced within the grace period; otherwise ok is false. A rotation that
-// is further than the grace period in the future, because a clock has been set back since, has an unknown age and is ignored.
+// follow returns the session's current token if t was replaced within the grace period; otherwise ok is false. If a clock has
+// been set back, a rotation can be in the future. follow ignores a rotation that is further in the future than the grace period.
 func (s Session) follow(t refreshToken, now store.Time) (current refreshToken, ok bool) {
 	first := slices.IndexFunc(s.Rotated, func(r rotation) bool { return r.Digest == digest(t.secret[:]) })
 	if first < 0 || now.Sub(s.Rotated[first].At.Time).Abs() > grace {

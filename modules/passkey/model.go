@@ -32,7 +32,7 @@ type Passkey struct {
 	LastUsedAt     *store.Time `json:"lastUsedAt"` // nil: never
 }
 
-// challenge is the state of a registration or a sign-in. Its ID is derived from the challenge.
+// challenge is the state of a registration or a sign-in. challengeID returns its ID.
 type challenge struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID   `json:"userId"`  // the user who registers; zero for a sign-in
@@ -58,7 +58,7 @@ func newPasskey(meta store.Meta, u user.User, name string, c *webauthn.Credentia
 	return p
 }
 
-// The limits of what a client reports about the transports of an authenticator.
+// Limits of the transports of an authenticator, which the client reports.
 const (
 	maxTransports = 10
 	maxTransport  = 32 // bytes
@@ -90,7 +90,7 @@ func (a account) WebAuthnName() string                       { return a.Email }
 func (a account) WebAuthnDisplayName() string                { return a.Name }
 func (a account) WebAuthnCredentials() []webauthn.Credential { return a.credentials }
 
-// Registration is the parameter credential of a new passkey.
+// Registration is the value of the parameter credential in CreateInput.
 type Registration struct {
 	*protocol.ParsedCredentialCreationData
 }
@@ -101,7 +101,7 @@ func (r *Registration) ParseInput(name string, value json.RawMessage) (fields []
 	return fields
 }
 
-// Assertion is the parameter credential of a sign-in.
+// Assertion is the value of the parameter credential in SignInInput.
 type Assertion struct {
 	*protocol.ParsedCredentialAssertionData
 }

@@ -23,7 +23,7 @@ type Module struct {
 	controller *controller
 }
 
-// New creates the module and registers it with users: passkeys are deleted with their user.
+// New creates the module. It registers the module with users, so that passkeys are deleted with their user.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
 		db:    d.DB,

@@ -75,7 +75,7 @@ func (s *Service) Create(ctx context.Context, caller access.Principal, in Create
 	return p, nil
 }
 
-// verify returns the credential of a registration. ValidationFailed: it is not accepted.
+// verify returns the credential of a registration. ValidationFailed: the credential is not accepted.
 func (s *Service) verify(u user.User, session webauthn.SessionData, r *protocol.ParsedCredentialCreationData) (*webauthn.Credential, error) {
 	client, flags := r.Response.CollectedClientData, r.Response.AttestationObject.AuthData.Flags
 	session = s.party.session(session, client)
@@ -103,9 +103,9 @@ func tooMany() error {
 	return apperr.New(apperr.Conflict, "This account has %d passkeys, the maximum. Remove one first.", maxPasskeys)
 }
 
-// add stores a passkey, and deletes the invalid ones of the user. Conflict: the passkey is registered already, or the user has
-// too many passkeys. The passkeys are counted after the insertion, so that the last of several concurrent requests counts all of
-// them.
+// add stores a passkey, and deletes the invalid passkeys of the user. Conflict: the passkey is registered already, or the user
+// has too many passkeys. The passkeys are counted after the insertion, so that the last of several concurrent requests counts all
+// passkeys.
 func (s *Service) add(ctx context.Context, u user.User, p Passkey) error {
 	if _, err := s.passkeys.Delete(ctx, store.And(store.Eq("userId", u.ID), store.Lt("epoch", u.LinksFrom))); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (s *Service) add(ctx context.Context, u user.User, p Passkey) error {
 		return cmp.Or(deleteErr, err)
 	}
 	_, err = s.users.Get(ctx, u.ID)
-	if apperr.Is(err, apperr.NotFound) { // deleted in the meantime
+	if apperr.Is(err, apperr.NotFound) { // the user was deleted in the meantime
 		return cmp.Or(s.DeleteOf(ctx, u.ID), error(access.InvalidToken()))
 	}
 	return err

@@ -50,7 +50,7 @@ func (s *Service) configured() error {
 	return nil
 }
 
-// save stores the state of a ceremony, and returns the challenge for take.
+// save stores the state of a ceremony, which is a registration or a sign-in, and returns the challenge for take.
 func (s *Service) save(ctx context.Context, caller access.Principal, session *webauthn.SessionData) (string, error) {
 	encoded, err := json.Marshal(session)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Service) take(ctx context.Context, caller access.Principal, text string
 	switch {
 	case err != nil:
 		return session, err
-	case deleted == 0 || !s.now().Before(c.ExpiresAt.Time): // a concurrent request has used it
+	case deleted == 0 || !s.now().Before(c.ExpiresAt.Time): // used by a concurrent request, or expired
 		return session, store.ErrNotFound
 	}
 	return session, json.Unmarshal([]byte(c.Session), &session)
@@ -140,8 +140,8 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	return s.passkeys.UpdateByID(ctx, id, expected, changes...)
 }
 
-// Delete deletes a passkey of the caller, and ends the caller's other sessions, which may have been opened with it. NotFound,
-// PreconditionFailed: see Update.
+// Delete deletes a passkey of the caller, and ends the caller's other sessions, which may have been opened with the passkey.
+// NotFound, PreconditionFailed: see Update.
 func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.ID, expected store.Versions) error {
 	if _, err := s.Get(ctx, caller, id); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (s *Service) sweep(ctx context.Context) error {
 	return err
 }
 
-// DeleteOf implements user.Dependent. Challenges expire.
+// DeleteOf implements user.Dependent. It does not delete the user's challenges, because they expire.
 func (s *Service) DeleteOf(ctx context.Context, userID store.ID) error {
 	_, err := s.passkeys.Delete(ctx, store.Eq("userId", userID))
 	return err

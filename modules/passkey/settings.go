@@ -66,14 +66,14 @@ func isLocalhost(u *url.URL) bool {
 
 const localhost = "localhost"
 
-// relyingParty is the configuration of the protocol.
+// relyingParty is the configuration of Web Authentication.
 type relyingParty struct {
 	*webauthn.WebAuthn      // nil: passkeys are off
 	localhost          bool // accepts every port of localhost
 }
 
-// relyingParty returns the configuration from the settings. Without settings, it returns a configuration for localhost in
-// development, and the zero value, with which passkeys are off, in production.
+// relyingParty returns the configuration from the settings. Without settings, passkeys are for localhost in development, and off
+// in production.
 func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 	id, origins, local := s.RPID, s.Origins, false
 	if id == "" && d.Development {
@@ -101,8 +101,8 @@ func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 	return relyingParty{web, local}
 }
 
-// session returns s, the session of a ceremony. For localhost, in development, it first sets the origin of s to the one that the
-// client reports, so that any port is accepted: the library has no setting for this.
+// session returns s, the session of a ceremony. For a client on localhost in development, it first sets the origin of s to the
+// origin of the client, so that any port is accepted. The library has no setting for this.
 func (p relyingParty) session(s webauthn.SessionData, client protocol.CollectedClientData) webauthn.SessionData {
 	if u, err := url.Parse(client.Origin); p.localhost && err == nil && isLocalhost(u) {
 		s.Origin = client.Origin

@@ -34,10 +34,10 @@ func (s *Service) SignInOptions(ctx context.Context, client access.Client) (out 
 	return SignInOptions{Challenge: issued, PublicKey: options.Response}, limits, err
 }
 
-// SignIn opens a session for the user of a passkey, who needs no second factor: the passkey has proved possession, and the
+// SignIn opens a session for the user of a passkey. No other factor is needed: the user has the authenticator, and the
 // authenticator has verified the user. Unauthorized: the challenge or the credential is not accepted. Suspended: the user is
 // suspended. NotSupported: passkeys are off. TooManyRequests: too many sign-ins from the client's network were rejected. The
-// states of the rate limits are returned even on error.
+// states of the rate limits are returned only for a rejected sign-in.
 func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInput) (user.SignedIn, ratelimit.States, error) {
 	if err := s.configured(); err != nil {
 		return user.SignedIn{}, nil, err
@@ -82,8 +82,7 @@ func (s *Service) authenticate(ctx context.Context, in SignInInput) (user.User, 
 	return u, s.used(ctx, p, credential)
 }
 
-// find returns the passkey with the ID of a credential, and its user. NotFound: there is no such passkey, or it is no longer
-// valid.
+// find returns the passkey with the credential ID, and its user. NotFound: there is no such passkey, or the passkey is invalid.
 func (s *Service) find(ctx context.Context, credentialID []byte) (Passkey, user.User, error) {
 	p, err := s.passkeys.First(ctx, store.Eq("credentialId", encoding.EncodeToString(credentialID)))
 	if err != nil {
@@ -98,21 +97,21 @@ func (s *Service) find(ctx context.Context, credentialID []byte) (Passkey, user.
 
 // validate verifies an assertion, and returns the credential with its new state.
 //
-// The library rejects an assertion whose flag BE differs from the flag at the registration, as Web Authentication section 7.2
-// requires. But some authenticators change it, such as password managers after an update, and their users would be locked out. So
-// the library receives the flag of the assertion, which does not affect the verification of the signature.
+// The library rejects an assertion if its flag "backup eligible" differs from the flag at the registration, as Web Authentication
+// section 7.2 requires. But some password managers change the flag after an update, and their users would be locked out. So
+// validate passes the flag of the assertion to the library as the stored flag.
 func (s *Service) validate(u user.User, p Passkey, session webauthn.SessionData, a *protocol.ParsedCredentialAssertionData) (*webauthn.Credential, error) {
 	stored := p.credential()
 	stored.Flags.BackupEligible = a.Response.AuthenticatorData.Flags.HasBackupEligible()
-	owner := func(_, _ []byte) (webauthn.User, error) { // the library compares the user handle with the owner's
+	owner := func(_, _ []byte) (webauthn.User, error) { // the library compares the user handle with the ID of the owner
 		return account{u, webauthn.Credentials{stored}}, nil
 	}
 	_, credential, err := s.party.ValidatePasskeyLogin(owner, s.party.session(session, a.Response.CollectedClientData), a)
 	return credential, err
 }
 
-// used stores the new state of a passkey. Unauthorized: since find, the passkey has been deleted, or used with a counter that
-// is not lower.
+// used stores the new state of a passkey. Unauthorized: since find, the passkey has been deleted, or used with the same or a
+// higher counter.
 func (s *Service) used(ctx context.Context, p Passkey, c *webauthn.Credential) error {
 	now, count := store.At(s.now()), int64(c.Authenticator.SignCount)
 	unchanged := store.Lt("signCount", count)
@@ -141,7 +140,7 @@ func (s *Service) rejectNotFound(ctx context.Context, err error, reason string) 
 	return err
 }
 
-// reason returns the explanation in an error that the library returned for an assertion.
+// reason returns the explanation in an error of the library.
 func reason(err error) string {
 	if e := (*protocol.Error)(nil); errors.As(err, &e) && e.DevInfo != "" {
 		return e.Details + ": " + e.DevInfo

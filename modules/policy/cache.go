@@ -16,22 +16,22 @@ import (
 )
 
 const (
-	maxAge    = 30 * time.Second // how long a snapshot is used
-	maxCached = 64 << 20         // approximate bytes of all snapshots; the most recently used one is kept even if it is larger
-	timeout   = 10 * time.Second // time limit for writing a stamp and for a load, which continue if the client disconnects
+	maxAge    = 30 * time.Second // maximum age of a snapshot
+	maxCached = 64 << 20         // approximate maximum bytes of all snapshots; one snapshot may be larger
+	timeout   = 10 * time.Second // time limit for writing a stamp and for a load; both continue if the client disconnects
 )
 
-// cache keeps snapshots of namespaces in memory. An evaluation sees every write that any instance acknowledged before
-// it, because each namespace has a stamp in the database:
+// cache keeps snapshots of namespaces in memory. Every evaluation sees all writes that any instance acknowledged before the
+// evaluation, because each namespace has a stamp in the database:
 //
-//   - A writer sets a new random stamp after every attempt to write, even a failed one, before it responds. If it cannot
-//     set the stamp, it responds 503.
-//   - A reader reads the stamp, then the policies, both from the primary. It reuses a snapshot only for the identical
-//     stamp, and for at most maxAge.
+//   - A writer sets a new random stamp after every attempt to write, even a failed attempt, before it responds. If the writer
+//     cannot set the stamp, it responds 503.
+//   - A reader reads the stamp, then the policies, both from the primary server of the database. It reuses a snapshot only if the
+//     stamp is identical, and for at most maxAge.
 //
-// A snapshot that lacks an acknowledged write has an older stamp, so it is not reused. A write that was not acknowledged
-// (the instance crashed before it set the stamp) becomes visible within maxAge. Stamps are never deleted, so
-// a snapshot can never become valid again.
+// A snapshot that lacks an acknowledged write has an older stamp, so it is not reused. If an instance crashes before it sets the
+// stamp, its write is not acknowledged, and becomes visible within maxAge. Stamps are never deleted, so a snapshot can never
+// become valid again.
 type cache struct {
 	policies   *store.Collection[Policy]
 	stamps     *store.Collection[stamp]
@@ -75,8 +75,8 @@ func (c *cache) write(ctx context.Context, namespace string, do func() error) er
 	}
 }
 
-// get returns a snapshot with every write that was acknowledged before the call. Concurrent calls share a load if it begins
-// after they do; calls during a load wait for the next one. Unavailable: ctx ended, or the database is unavailable.
+// get returns a snapshot with every write that was acknowledged before the call. Concurrent calls share a load that has not
+// begun; a call during a load waits for the next load. Unavailable: ctx ended, or the database is unavailable.
 func (c *cache) get(ctx context.Context, namespace string) (*snapshot, error) {
 	_, s, err := c.lookup(ctx, namespace)
 	if s != nil || err != nil {
@@ -100,8 +100,8 @@ func (c *cache) get(ctx context.Context, namespace string) (*snapshot, error) {
 	}
 }
 
-// lookup returns the stamp of a namespace in the database, which is "" before the first write, and the kept snapshot with
-// that stamp. The snapshot is nil if there is none, or if it has expired.
+// lookup returns the stamp of a namespace in the database, and the kept snapshot with this stamp. stamp is "" before the first
+// write. s is nil if the cache has no such snapshot, or if the snapshot has expired.
 func (c *cache) lookup(ctx context.Context, namespace string) (stamp string, s *snapshot, err error) {
 	current, err := c.stamps.First(ctx, store.Eq("namespace", namespace))
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
@@ -118,7 +118,7 @@ func (c *cache) lookup(ctx context.Context, namespace string) (stamp string, s *
 	return current.Value, nil, nil
 }
 
-// load reads a namespace and keeps the snapshot. If another load has just kept a valid snapshot, load returns that one.
+// load reads a namespace and keeps the snapshot. If another load has just kept a valid snapshot, load returns that snapshot.
 func (c *cache) load(ctx context.Context, namespace string) (*snapshot, error) {
 	expires := c.now().Add(maxAge)
 	stamp, s, err := c.lookup(ctx, namespace)

@@ -10,11 +10,11 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// maxOthers is the maximum number of policies that do not apply and that an evaluation explains.
+// maxOthers is the maximum number of explanations, per page, of policies that do not apply.
 const maxOthers = 100
 
 // Evaluate returns a page of the policies that apply to a proxy, with every write that was acknowledged before the call. A page
-// that would have more than listing.MaxPageBytes ends early, and so do the explanations of policies that do not apply.
+// that would exceed listing.MaxPageBytes ends early. The same limit applies to the explanations of policies that do not apply.
 // ValidationFailed: in.After is not a cursor for this proxy. Unavailable: the response is large, and other large responses are
 // using the budget of ctx (rest.Budget).
 func (s *Service) Evaluate(ctx context.Context, in EvaluateInput) (Evaluation, error) {
@@ -58,7 +58,7 @@ func (s *Service) Evaluate(ctx context.Context, in EvaluateInput) (Evaluation, e
 // choice has the policies of an Evaluation.
 type choice struct {
 	rows    []*Policy
-	more    bool      // policies after rows apply
+	more    bool      // more policies apply, after rows
 	count   int       // number of all policies that apply
 	explain []*Policy // the policies to explain
 	bytes   int64     // approximate size of the response
@@ -96,7 +96,7 @@ func (s *Service) choose(ctx context.Context, in EvaluateInput) (c choice, err e
 	return c, nil
 }
 
-// firstAfter returns the index of the first item after a policy, in the order of compareAge.
+// firstAfter returns the index of the first item after last, in the order of compareAge.
 func firstAfter[T any](last Policy, items []T, policy func(T) Policy) int {
 	i, _ := slices.BinarySearchFunc(items, last, func(item T, last Policy) int {
 		if compareAge(policy(item), last) <= 0 {
@@ -107,7 +107,7 @@ func firstAfter[T any](last Policy, items []T, policy func(T) Policy) int {
 	return i
 }
 
-// explainAll appends the rows to c.explain and, as far as they fit, the policies between them that do not apply. policies are
+// explainAll appends the rows to c.explain and, within the limits, the policies between the rows that do not apply. policies are
 // the policies after the previous page.
 func (c *choice) explainAll(policies []Policy) {
 	rows, others, bytes := c.rows, 0, int64(0)

@@ -22,7 +22,7 @@ var _, _ rest.Parser = (*Selector)(nil), (*Source)(nil)
 // maxLabels is the maximum number of labels of a Source, the same as for a selector.
 const maxLabels = v1beta1.MaxLabels
 
-// ParseInput reads a selector with v1beta1.FromJSON. It returns a field with path and code for each violation.
+// ParseInput reads a selector with v1beta1.FromJSON. It returns an apperr.Field with path and code for each violation.
 func (s *Selector) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	message, err := v1beta1.FromJSON(value)
 	var invalid *v1beta1.InvalidError
@@ -38,8 +38,8 @@ func (s *Selector) ParseInput(name string, value json.RawMessage) []apperr.Field
 	return nil
 }
 
-// ParseInput reads {"labels": {…}}: at most 4096 labels with string values. Missing labels and null mean none. Other fields are
-// ignored. The codes of its errors are apperr.Type and apperr.Max.
+// ParseInput reads {"labels": {…}}: at most 4096 labels with string values. Missing labels and null mean no labels. Other
+// fields are ignored. The codes of the returned errors are apperr.Type and apperr.Max.
 func (s *Source) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	var source struct {
 		Labels map[string]jsontext.Value `json:"labels"`

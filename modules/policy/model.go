@@ -19,7 +19,7 @@ type Policy struct {
 	Selector   *Selector `json:"selector"` // nil: every workload of the namespace
 }
 
-// stamp changes with every write to a namespace; see cache.
+// stamp is the stored stamp of a namespace. Its value changes with every write to the namespace; see cache.
 type stamp struct {
 	store.Meta `bson:",inline"`
 	Namespace  string `json:"namespace"`
@@ -61,9 +61,9 @@ type EvaluateInput struct {
 	Explain   bool   `json:"explain" example:"true"`                                                // also explain why policies apply or not
 } //	@name	PolicyEvaluate
 
-// scope returns what the cursors of an evaluation are bound to: the namespace and the labels of the proxy.
+// scope returns the namespace and the labels of the proxy as a string. Cursors of an evaluation are valid only for this string.
 func (in EvaluateInput) scope() string {
-	labels, _ := json.Marshal(in.proxy().EffectiveLabels()) // cannot fail; it sorts the keys
+	labels, _ := json.Marshal(in.proxy().EffectiveLabels()) // never fails, and sorts the keys
 	return "policies/evaluate?" + in.Namespace + "&" + string(labels)
 }
 

@@ -1,5 +1,5 @@
-// Package policy provides policies, each of which applies to the workloads that its selector matches, and evaluates which
-// policies apply to a proxy. Package v1beta1 defines selectors.
+// Package policy stores policies, and finds the policies that apply to a proxy. A policy applies to the workloads that its
+// selector matches. Package v1beta1 defines selectors.
 package policy
 
 import (

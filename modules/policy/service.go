@@ -63,7 +63,7 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 		})
 	}
 	in.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "namespace" })
-	// A selector without labels, which only callers in Go can pass, means the same as none: the policy applies to every workload.
+	// Only callers in Go can pass a selector without labels. It means every workload, like no selector.
 	if selector := in.Fields.Selector; selector != nil && selector.MatchLabels == nil {
 		in.Fields.Selector = nil
 	}

@@ -17,7 +17,7 @@ import (
 const (
 	keyPurpose        = "two-factor" // purpose of the derived keys
 	recoveryCodes     = 10           // number of recovery codes per user
-	recoveryCodeChars = 16           // 5 random bits each: for 80 bits a fast hash is sufficient
+	recoveryCodeChars = 16           // with 5 random bits each; a fast hash is sufficient for 80 bits
 )
 
 // newKeys returns the keys that are derived from the secrets, followed by last, which is already derived.
@@ -29,7 +29,7 @@ func newKeys(secrets []string, last []byte) seal.Keys {
 	return seal.New(append(derived, last)...)
 }
 
-// challenge proves that its user has signed in with the methods. It is encrypted, not stored.
+// challenge proves that the user has completed the methods in the first step of a sign-in. It is encrypted, and not stored.
 type challenge struct {
 	challengeHead
 	methods []access.Method
@@ -37,7 +37,7 @@ type challenge struct {
 
 type challengeHead struct {
 	UserID  store.ID
-	Epoch   int64 // the user's epoch; the challenge is invalid in a later one, such as after a password change
+	Epoch   int64 // the user's epoch; the challenge is invalid in a later epoch, such as after a password change
 	Expires int64 // Unix time in milliseconds
 }
 
@@ -53,7 +53,7 @@ func (c challenge) seal(k seal.Keys) string {
 	return k.Seal(challengeUse, data.Bytes())
 }
 
-// openChallenge decrypts a challenge. ok is false if it is invalid or has expired.
+// openChallenge decrypts a challenge. ok is false if the challenge is invalid or has expired.
 func openChallenge(k seal.Keys, sealed string, now time.Time) (c challenge, ok bool) {
 	data, _, ok := k.Open(challengeUse, sealed)
 	if !ok {
@@ -66,7 +66,7 @@ func openChallenge(k seal.Keys, sealed string, now time.Time) (c challenge, ok b
 	return c, err == nil && now.UnixMilli() < c.Expires
 }
 
-// newRecoveryCodes returns new codes of a user such as abcd-efgh-ijkl-mnop, and their digests.
+// newRecoveryCodes returns new recovery codes of a user, such as abcd-efgh-ijkl-mnop, and the digests of the codes.
 func newRecoveryCodes(userID store.ID) (codes, digests []string) {
 	for range recoveryCodes {
 		s := strings.ToLower(rand.Text()[:recoveryCodeChars])

@@ -9,7 +9,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TwoFactorRequired is the code of the error, with the status 403, for a user without a second factor whose role requires one.
+// TwoFactorRequired is the code of the error (status 403) for a user without a second factor whose role requires one.
 const TwoFactorRequired apperr.Code = "two_factor_required"
 
 // Factor is a stored second factor. Its ID is the ID of the user.

@@ -38,15 +38,15 @@ type Service struct {
 
 const (
 	secretBytes  = 20 // RFC 4226 section 4, R6
-	stepSeconds  = 30 // validity of a code (RFC 6238 section 5.2)
-	skew         = 1  // steps before and after the current one that are accepted (RFC 6238 section 5.2)
+	stepSeconds  = 30 // duration of a time step, which has one code (RFC 6238 section 5.2)
+	skew         = 1  // number of accepted time steps before and after the current step (RFC 6238 section 5.2)
 	challengeTTL = 5 * time.Minute
 )
 
-// Rate limits of wrong codes. guessesAtAccount does not apply to the networks from which this second factor was passed, so that
-// an attacker who has the password cannot lock the owner out. 100 guesses at a code of 6 digits in a day succeed with a
-// probability of 0.03 % (NIST SP 800-63B section 5.2.2 allows 100). Recovery codes have too many bits to be guessed. They have
-// a separate limit, so that they work when the other limits are used up.
+// Rate limits of wrong codes. guessesAtAccount does not apply to the networks from which the user has passed the second factor,
+// so that an attacker who has the password cannot lock the user out. 100 guesses at a code of 6 digits succeed with a probability
+// of 0.03 % (NIST SP 800-63B section 5.2.2 allows 100 guesses). Recovery codes have too many bits to be guessed. Their separate
+// limit lets them work when the other limits are used up.
 var (
 	guessesOfClient  = ratelimit.Rule{Name: "second-factor", Max: 10, Window: 15 * time.Minute}        // per account and network
 	guessesOfNetwork = ratelimit.Rule{Name: "second-factor-network", Max: 100, Window: 24 * time.Hour} // per account and network
@@ -68,7 +68,7 @@ func (s *Service) confirmed(ctx context.Context, userID store.ID) (Factor, error
 	return s.factors.First(ctx, store.And(store.Eq("id", userID), isOn))
 }
 
-// Create creates a second factor, which has no effect until Confirm. It replaces an earlier one that is not confirmed. Conflict:
+// Create creates a second factor, which has no effect until Confirm. It replaces a second factor that is not confirmed. Conflict:
 // the user has a confirmed second factor. Unauthorized: the account has been deleted since the authentication.
 func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolment, error) {
 	u, err := s.users.Get(ctx, caller.UserID)
@@ -95,8 +95,8 @@ func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolmen
 }
 
 // Confirm turns a second factor on, and ends the user's other sessions, which were opened without it. Conflict: the second factor
-// is on, or there is none to confirm. ValidationFailed: the code is wrong. TooManyRequests: too many codes were wrong. The states
-// of the rate limits are returned even on error.
+// is on, or the user has no second factor to confirm. ValidationFailed: the code is wrong. TooManyRequests: too many codes were
+// wrong. The states of the rate limits are returned even on error.
 func (s *Service) Confirm(ctx context.Context, caller access.Principal, client access.Client, code string) (RecoveryCodes, ratelimit.States, error) {
 	pending := func(f Factor, err error) error {
 		if err == nil && f.ConfirmedAt != nil {
@@ -124,8 +124,8 @@ func (s *Service) Confirm(ctx context.Context, caller access.Principal, client a
 	return RecoveryCodes{codes}, limits, s.users.RecordNetwork(ctx, caller.UserID, client.Address)
 }
 
-// Disable turns the caller's second factor off, and ends the caller's other sessions, unless the caller sent a password instead
-// of a user token. NotFound: the second factor is off.
+// Disable turns the caller's second factor off. If the caller sent a user token, Disable also ends the caller's other sessions.
+// NotFound: the second factor is off.
 func (s *Service) Disable(ctx context.Context, caller access.Principal) error {
 	ctx = context.WithoutCancel(ctx) // even if the client disconnects
 	err := s.remove(ctx, caller.UserID, "Two-factor sign-in was turned off for your account.", isOn)
@@ -157,7 +157,7 @@ func (s *Service) HasSecondFactor(ctx context.Context, userID store.ID) (bool, e
 }
 
 // Remove turns a user's second factor off, for an admin. It also deletes a second factor that is not confirmed. NotFound: no
-// second factor was on. Forbidden: the user is the admin, who must use Disable, which requires a code.
+// second factor was on. Forbidden: the user is the caller, who must use Disable.
 func (s *Service) Remove(ctx context.Context, caller access.Principal, userID store.ID) error {
 	if caller.Is(userID) {
 		return apperr.New(apperr.Forbidden, "Turn your own second factor off with a code: DELETE /users/me/two-factor.")
@@ -168,19 +168,19 @@ func (s *Service) Remove(ctx context.Context, caller access.Principal, userID st
 	return s.remove(ctx, userID, "An administrator turned off two-factor sign-in for your account.", isOn)
 }
 
-// restoreReach is how long before a change of the address a second factor counts as the attacker's: an attacker can enrol
-// before they change the address.
+// restoreReach is the time before a change of the address in which a second factor counts as added by the attacker: an attacker
+// can enrol before the change.
 const restoreReach = 7 * 24 * time.Hour
 
 // RestoreOf implements user.Restorer. It turns off a second factor that was confirmed after the change of the address, or at
-// most restoreReach before it.
+// most restoreReach before the change.
 func (s *Service) RestoreOf(ctx context.Context, userID store.ID, changed store.Time) error {
 	const event = "Two-factor sign-in was turned off for your account, because it was turned on less than 7 days before your email address was changed, or later."
 	return apperr.Replace(s.remove(ctx, userID, event, store.Gte("confirmedAt", store.At(changed.Add(-restoreReach)))), apperr.NotFound, nil)
 }
 
 // remove deletes a user's second factor if filter selects it, and notifies the user of the event. NotFound: filter does not
-// select it.
+// select the second factor.
 func (s *Service) remove(ctx context.Context, userID store.ID, event string, filter store.Filter) error {
 	return s.db.Together(ctx, func(ctx context.Context) error {
 		removed, err := s.factors.Delete(ctx, store.And(store.Eq("id", userID), filter))
@@ -224,7 +224,7 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 		return user.SignedIn{}, nil, apperr.Replace(err, apperr.NotFound, invalid)
 	}
 	limits, err := s.use(ctx, client, u.ID, in.Proof, func(f Factor, err error) error {
-		return apperr.Replace(checkConfirmed(f, err), apperr.NotFound, invalid) // it was turned off in the meantime
+		return apperr.Replace(checkConfirmed(f, err), apperr.NotFound, invalid) // the second factor was turned off in the meantime
 	}, nil)
 	if err != nil {
 		return user.SignedIn{}, limits, err
@@ -243,10 +243,10 @@ func checkConfirmed(f Factor, err error) error {
 
 func off() error { return apperr.New(apperr.NotFound, "Two-factor sign-in is off.") }
 
-// use accepts a code of a user's second factor once, within the rate limits. If change is not nil, use calls it with the second
-// factor after a right code, and stores the result in the same write. usable receives the second factor, or the error of the
-// search for it, and returns nil if a code may be used now. ValidationFailed: the code is wrong. TooManyRequests: too many codes
-// were wrong.
+// use accepts a code of a user's second factor once, within the rate limits. usable receives the second factor, or the error of
+// the search for it, and returns nil if a code may be used now. If change is not nil, use calls change with the second factor
+// after a right code. One write stores that the code was used, and the change. ValidationFailed: the code is wrong.
+// TooManyRequests: too many codes were wrong.
 func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p access.Proof, usable func(f Factor, err error) error, change func(*Factor)) (ratelimit.States, error) {
 	if err := checkProof(&p); err != nil {
 		return nil, err
@@ -261,7 +261,7 @@ func (s *Service) use(ctx context.Context, client access.Client, userID store.ID
 		Exempt: func(ctx context.Context) (bool, error) { return s.users.KnowsNetwork(ctx, userID, client.Address) },
 		Check: func() (right bool, err error) {
 			_, err = s.factors.Modify(ctx, userID, func(f *Factor) (err error) {
-				if err := usable(*f, nil); err != nil { // changed by a concurrent request
+				if err := usable(*f, nil); err != nil { // a concurrent request may have changed it
 					return err
 				}
 				if right, err = s.accept(f, p); right && change != nil {
@@ -336,11 +336,10 @@ func (s *Service) match(secret, code string, last int64) (int64, error) {
 	return 0, nil
 }
 
-// secretUse returns the purpose with which the secret of a user is encrypted, so that it cannot be used for another user.
+// secretUse returns the purpose with which the secret of a user is encrypted. A secret cannot be decrypted for another user.
 func secretUse(userID store.ID) string { return "secret of " + userID.Hex() }
 
-// restrict returns the restriction of a user without a second factor whose role requires one, and nil for other users. It makes
-// no query if the role does not require a second factor.
+// restrict returns the restriction of a user without a second factor whose role requires one, and nil for other users.
 func (s *Service) restrict(ctx context.Context, u user.User) (*access.Restriction, error) {
 	if !slices.Contains(s.required, string(u.Role)) {
 		return nil, nil
@@ -362,7 +361,7 @@ func (s *Service) DeleteOf(ctx context.Context, userID store.ID) error {
 	return err
 }
 
-const quietZone = 4 // modules around a QR code (ISO/IEC 18004 section 6.3.8)
+const quietZone = 4 // width of the margin around a QR code, in modules (ISO/IEC 18004 section 6.3.8)
 
 // qrURL returns a data URL with an SVG image of a QR code. Each module is one unit wide.
 func qrURL(text string) (string, error) {
