@@ -16,7 +16,7 @@ import (
 
 const maxSessions = 50
 
-// sessions returns the number of listed sessions, and of stored ones.
+// sessions returns the number of listed sessions, and the number of stored sessions.
 func sessions(t *testing.T, api *testkit.API, token string) (listed float64, stored int64) {
 	t.Helper()
 	listed = api.Do(request{Method: "GET", Path: "/auth/sessions", As: token}).JSON(200)["count"].(float64)
@@ -27,7 +27,7 @@ func sessions(t *testing.T, api *testkit.API, token string) (listed float64, sto
 	return listed, stored
 }
 
-// TestSessionCap opens sessions beyond the maximum. Each ends the least recently used one, where a refresh is use.
+// TestSessionCap opens sessions beyond the maximum. Each ends the least recently used session. A refresh counts as a use.
 func TestSessionCap(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -37,7 +37,7 @@ func TestSessionCap(t *testing.T) {
 		return signIn(api, ada.Email)
 	}
 	first, second := next(), next()
-	for range maxSessions - 3 { // with the session of SignUp: full
+	for range maxSessions - 3 { // up to the maximum, with the session of SignUp
 		next()
 	}
 	api.Clock.Advance(time.Second)

@@ -64,7 +64,7 @@ func TestRefresh(t *testing.T) {
 	})
 }
 
-// TestRefreshGrace refreshes with old tokens again: within the grace period each returns the current one, even after two
+// TestRefreshGrace refreshes with replaced tokens. Within the grace period, each returns the current token, even after two
 // refreshes.
 func TestRefreshGrace(t *testing.T) {
 	t.Parallel()
@@ -112,7 +112,7 @@ func TestConcurrentRefresh(t *testing.T) {
 			t.Fatal("there are two live successors")
 		}
 	}
-	if count := api.Do(request{Method: "GET", Path: "/auth/sessions", As: got[0].Token}).JSON(200)["count"]; count != 2.0 { // SignUp's, and this
+	if count := api.Do(request{Method: "GET", Path: "/auth/sessions", As: got[0].Token}).JSON(200)["count"]; count != 2.0 { // with the session of SignUp
 		t.Errorf("%v sessions", count)
 	}
 	if status := refresh(api, got[0].RefreshToken).Status; status != 201 {
@@ -120,7 +120,7 @@ func TestConcurrentRefresh(t *testing.T) {
 	}
 }
 
-// TestRefreshEnds ends the session in every possible way. Its tokens must be invalid then.
+// TestRefreshEnds ends the session in every possible way. Then its tokens must be invalid.
 func TestRefreshEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]request{
@@ -148,7 +148,7 @@ func TestRefreshEnds(t *testing.T) {
 	}
 }
 
-// TestRefreshLimit limits the invalid tokens from an address, and accepts valid ones.
+// TestRefreshLimit limits the invalid tokens from an IP address, and accepts valid tokens.
 func TestRefreshLimit(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

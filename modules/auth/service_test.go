@@ -41,7 +41,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestDeletedUser checks that the sessions of a deleted user are deleted, and those of other users are not.
+// TestDeletedUser checks that the sessions of a deleted user are deleted, but not the sessions of other users.
 func TestDeletedUser(t *testing.T) {
 	t.Parallel()
 	ada, eve := store.NewID(), store.NewID()

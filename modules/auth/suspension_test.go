@@ -66,7 +66,7 @@ func TestEndAllSessions(t *testing.T) {
 	}
 }
 
-// TestSessionPages reads the sessions in pages, in both sorts.
+// TestSessionPages reads the sessions in pages, in both sort orders.
 func TestSessionPages(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -106,7 +106,7 @@ func TestNoticesOfEndedSessions(t *testing.T) {
 			t.Errorf("%+v, want %s", message, event)
 		}
 	}
-	end(ada.Token, "/auth/sessions") // there is no other: no email
+	end(ada.Token, "/auth/sessions") // no other session exists: no email
 	signIn(api, ada.Email)
 	end(ada.Token, "/auth/sessions")
 	received("All sessions of your account were ended, except")

@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/testkit"
 )
 
-// need skips the test if the service has no such route, because a project left the component out.
+// need skips the test if the service does not have the route, because the project has removed the component.
 func need(t *testing.T, api *testkit.API, route string) {
 	t.Helper()
 	if !slices.Contains(api.Handler.Routes(), route) {
@@ -30,7 +30,7 @@ func link(t *testing.T, api *testkit.API, to string) string {
 	}
 }
 
-// TestPasswordReset completes a reset, which ends a passkey that somebody else may have added, and a pending registration.
+// TestPasswordReset completes a reset, which invalidates a passkey and a pending registration.
 func TestPasswordReset(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -50,13 +50,13 @@ func TestPasswordReset(t *testing.T) {
 	want(t, api.Do(request{Method: "GET", Path: mine, As: ada.Token}), 200, `"count":0`)
 	want(t, api.Do(request{Method: "GET", Path: path, As: ada.Token}), 404, "not_found")
 	want(t, api.Do(request{Method: "POST", Path: mine, As: ada.Token, JSON: pending}), 400, `"param":"challenge","code":"wrong"`)
-	want(t, register(t, api, ada, device()), 201, "") // it also deletes the invalid one
+	want(t, register(t, api, ada, device()), 201, "") // also deletes the invalid passkey
 	if n := count(t, api, "passkeys"); n != 1 {
 		t.Errorf("%d passkeys are stored", n)
 	}
 }
 
-// TestUndo undoes a change of the address, which ends passkeys, including those from before the change.
+// TestUndo undoes a change of the address, which also invalidates passkeys from before the change.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -99,7 +99,7 @@ func TestStepUp(t *testing.T) {
 	want(t, api.Do(request{Method: "GET", Path: mine, As: ada.Token}), 401, "") // all sessions have ended
 }
 
-// TestPasswordChange changes the password, which ends no passkeys.
+// TestPasswordChange changes the password, which does not invalidate passkeys.
 func TestPasswordChange(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -20,7 +20,7 @@ func count(t *testing.T, api *testkit.API, collection string) int64 {
 	return n
 }
 
-// TestInvalid sends credentials that are not of the form of a PublicKeyCredential.
+// TestInvalid sends credentials that do not have the form of a PublicKeyCredential.
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -25,7 +25,7 @@ func device() *authenticator.Authenticator {
 	return &authenticator.Authenticator{Origin: testkit.LinkOrigin}
 }
 
-// want fails the test if the response has another status, or its body does not have the fragment.
+// want fails the test if the response has another status, or its body does not contain the fragment.
 func want(t *testing.T, response testkit.Response, status int, fragment string) {
 	t.Helper()
 	if response.Status != status || !strings.Contains(string(response.Body), fragment) {
@@ -33,7 +33,7 @@ func want(t *testing.T, response testkit.Response, status int, fragment string) 
 	}
 }
 
-// options requests options, and returns the parameters of the next request without the credential, and publicKey.
+// options requests options. params has the parameters of the next request, without the credential.
 func options(t *testing.T, api *testkit.API, path, as string) (params map[string]any, publicKey any) {
 	t.Helper()
 	response := api.Do(request{Method: "POST", Path: path, As: as})
@@ -44,7 +44,7 @@ func options(t *testing.T, api *testkit.API, path, as string) (params map[string
 	return map[string]any{"challenge": body["challenge"]}, body["publicKey"]
 }
 
-// register registers a passkey of a user. It returns the response to it.
+// register registers a passkey of a user, and returns the response.
 func register(t *testing.T, api *testkit.API, a testkit.Account, d *authenticator.Authenticator) testkit.Response {
 	t.Helper()
 	params, publicKey := options(t, api, mine+"/options", a.Token)
@@ -186,7 +186,7 @@ func TestAuthenticators(t *testing.T) {
 // android is the origin of an app.
 const android = "android:apk-key-hash:fRBDRz1Vv6kOhTDTWAHU44G8afChsuMtTfYHGClLXGw"
 
-// TestBackupFlags checks that a change of the backup flags is stored, and that of the eligibility logged.
+// TestBackupFlags checks that changes of the backup flags are stored, and that a change of the eligibility is logged.
 func TestBackupFlags(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -254,7 +254,7 @@ func TestChallenges(t *testing.T) {
 	}
 }
 
-// TestConcurrentUse signs in with one challenge many times at once, on two instances.
+// TestConcurrentUse signs in with one challenge many times concurrently, on two instances.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -283,7 +283,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// TestAnotherUser signs in with the credential of another user, and registers it for oneself.
+// TestAnotherUser signs in with the credential of another user, and registers the credential of another user.
 func TestAnotherUser(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -326,7 +326,7 @@ func TestSuspended(t *testing.T) {
 	want(t, signIn(t, api, d), 403, "suspended")
 }
 
-// TestMaximum registers passkeys until an account has too many, the last ones concurrently.
+// TestMaximum registers passkeys until an account has too many, the last passkeys concurrently.
 func TestMaximum(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

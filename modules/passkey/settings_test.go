@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSettings checks the settings that are rejected, and what is reported.
+// TestSettings checks which settings are rejected, and the reported reasons.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

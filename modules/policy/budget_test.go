@@ -10,7 +10,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TestEvaluateReserves has a large response while others use the budget, and a small one.
+// TestEvaluateReserves makes a small and a large evaluation while another request uses the budget. Only the large one fails.
 func TestEvaluateReserves(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -33,8 +33,8 @@ func TestWriteDuringLoad(t *testing.T) {
 	w.expect(reader, "1 2")
 }
 
-// TestLoadDuringWrite makes evaluations, and a whole write by another instance, before and after a write is stored and
-// before it is acknowledged. The next evaluation sees both writes, because the writer sets its stamp after the write.
+// TestLoadDuringWrite interrupts a write before and after the policy is stored. Another instance then makes a write, and a reader
+// evaluates. The next evaluation sees both writes, because a writer sets the stamp after the write.
 func TestLoadDuringWrite(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -74,8 +74,8 @@ func TestFirstWriters(t *testing.T) {
 	}
 }
 
-// TestFailedWrite has writes that fail after they were stored: the connection is lost, or the client leaves. The next
-// evaluation sees them.
+// TestFailedWrite makes writes that fail after they were stored: the connection is lost, or the client disconnects. The next
+// evaluation sees the writes.
 func TestFailedWrite(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -95,8 +95,8 @@ func TestFailedWrite(t *testing.T) {
 	w.expect(reader, "1 2")
 }
 
-// TestStampNotWritten shows that a write without its stamp is not acknowledged, and that it becomes visible when
-// snapshots expire. That is also what a crash between the two leaves.
+// TestStampNotWritten checks that a write without its stamp is not acknowledged, and becomes visible when snapshots expire. A
+// crash between the write and its stamp has the same effect.
 func TestStampNotWritten(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -117,7 +117,7 @@ func TestStampNotWritten(t *testing.T) {
 	w.expect(reader, "2")
 }
 
-// TestRejectedWrite shows that a write that failed for another reason than the database also sets a stamp.
+// TestRejectedWrite checks that a rejected write also sets a stamp.
 func TestRejectedWrite(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -150,7 +150,7 @@ func TestEmptiedNamespace(t *testing.T) {
 	w.expect(other, "1")
 }
 
-// TestStampede starts many evaluations while a load is under way: they use its snapshot.
+// TestStampede starts many evaluations during a load. The evaluations use the snapshot of the load.
 func TestStampede(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -168,7 +168,7 @@ func TestStampede(t *testing.T) {
 	}
 }
 
-// TestDisconnectedCaller: a caller does not wait for a load longer than its context.
+// TestDisconnectedCaller checks that a caller stops waiting for a load when its context ends.
 func TestDisconnectedCaller(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -191,7 +191,7 @@ func TestDisconnectedCaller(t *testing.T) {
 	w.expect(s, "1")
 }
 
-// startCallers starts evaluations, and returns when each had the time to look for a snapshot.
+// startCallers starts evaluations, and returns when each of them has begun.
 func startCallers(w *fixture, s *Service, running *sync.WaitGroup, want string) {
 	var arrived sync.WaitGroup
 	for range 30 {
@@ -208,8 +208,8 @@ func startCallers(w *fixture, s *Service, running *sync.WaitGroup, want string) 
 	arrived.Wait()
 }
 
-// TestLateCallers makes a write while a load is under way. Evaluations that begin after the write must not share that
-// load, and share the next one.
+// TestLateCallers makes a write during a load. Evaluations that begin after the write must not share this load; they share the
+// next load.
 func TestLateCallers(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -266,7 +266,7 @@ func TestCost(t *testing.T) {
 	cost("expired", 2, 1)
 }
 
-// TestEviction bounds the memory: the namespaces that were used least recently are removed, and loaded again on use.
+// TestEviction checks the limit of memory: the least recently used namespaces are removed, and loaded again on use.
 func TestEviction(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -301,8 +301,8 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// TestRandomWorld makes random writes through random instances, and compares what any instance evaluates with a plain
-// list.
+// TestRandomWorld makes random writes through random instances, and compares the evaluations of random instances with a list of
+// policies.
 func TestRandomWorld(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -10,8 +10,8 @@ import (
 	"example.com/ginseng/testkit"
 )
 
-// TestEvaluateSeesEveryWrite has many writers to one namespace, through two instances. Each acknowledged write must be
-// visible to the next evaluation, through either instance.
+// TestEvaluateSeesEveryWrite runs many writers to one namespace, through two instances. Each acknowledged write must be visible
+// to the next evaluation, through either instance.
 func TestEvaluateSeesEveryWrite(t *testing.T) {
 	t.Parallel()
 	one := apitest.Start(t)

@@ -56,7 +56,7 @@ func TestEvaluate(t *testing.T) {
 	} {
 		create(t, api, admin.Token, "shop", p[0], p[1])
 		if p[0] == "all" {
-			api.Clock.Advance(time.Second) // the others have the same time: they are ordered by name
+			api.Clock.Advance(time.Second) // the other policies have the same time and are ordered by name
 		}
 	}
 	create(t, api, admin.Token, "web", "elsewhere", "")
@@ -194,8 +194,8 @@ func TestBadProxies(t *testing.T) {
 	}
 }
 
-// namespace creates n policies in a namespace. One in every applies to each proxy, the others to none. Their selectors have
-// about the given number of characters.
+// namespace creates n policies in a namespace. One policy in every applies to all proxies. The other policies apply to no proxy;
+// their selectors have about the given number of characters.
 func namespace(api *testkit.API, name string, n, every, characters int) {
 	for i := range n {
 		api.Clock.Advance(time.Millisecond)
@@ -212,7 +212,7 @@ func namespace(api *testkit.API, name string, n, every, characters int) {
 	}
 }
 
-// TestEvaluatePages reads the pages of a namespace. Each page explains its part.
+// TestEvaluatePages reads the pages of a namespace. Each page has the explanations of its policies.
 func TestEvaluatePages(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -254,7 +254,7 @@ func TestEvaluatePages(t *testing.T) {
 	}
 }
 
-// TestExplainLimits explains few of many policies that do not apply.
+// TestExplainLimits checks the maximum number of explained policies that do not apply.
 func TestExplainLimits(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -135,7 +135,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// problems returns path and code of each invalid parameter, in the order of the response, which must be a 400.
+// problems returns the path and the code of each invalid parameter, in the order of the response. The status must be 400.
 func problems(t *testing.T, response testkit.Response) []string {
 	t.Helper()
 	var p rest.Problem
@@ -272,8 +272,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestConcurrentWriters has concurrent writers to one namespace, through two instances: of those with the same name or ETag,
-// one succeeds; writers with different names all succeed.
+// TestConcurrentWriters runs concurrent writers through two instances. Of the writers with the same name, one succeeds. Of the
+// writers with the same ETag, at most one succeeds.
 func TestConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	one := apitest.Start(t)
@@ -315,7 +315,7 @@ func TestConcurrentWriters(t *testing.T) {
 	for range 2 * writers {
 		seen[<-tagged]++
 	}
-	if seen[200] > 1 || seen[200]+seen[412] != 2*writers { // none if one without the tag was first
+	if seen[200] > 1 || seen[200]+seen[412] != 2*writers { // no writer succeeds if a writer without the tag was first
 		t.Errorf("one ETag: statuses %v", seen)
 	}
 }

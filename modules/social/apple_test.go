@@ -45,8 +45,8 @@ func TestApple(t *testing.T) {
 	}
 }
 
-// TestAppleSecret uses a client secret again until shortly before it expires. The ID and team of another app are a mistake of
-// ours.
+// TestAppleSecret checks that a client secret is used again until shortly before its expiry, and that a secret with a wrong team,
+// key ID or key is Unavailable.
 func TestAppleSecret(t *testing.T) {
 	t.Parallel()
 	n := appleSubject.start(t)
@@ -83,7 +83,7 @@ func TestAppleSecret(t *testing.T) {
 	}
 }
 
-// newKey returns a new private key as the text of a .p8 file.
+// newKey returns a new private key as the content of a .p8 file.
 func newKey(t *testing.T, curve elliptic.Curve) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(curve, rand.Reader)

@@ -30,16 +30,16 @@ var (
 	clientApp = providers.App{ID: "1234567890", Secret: secret, MoreIDs: []string{"ios-client"}}
 )
 
-// subject is a provider under test. Each provider's tests run the rules for all of them with run.
+// subject is a provider under test. The tests of each provider call run, which tests the rules for all providers.
 type subject struct {
 	fake func(now func() time.Time) providers.Fake
 	// connect returns the provider as it is configured for the fake at an address.
 	connect func(n *internet, address, secret string) provider
 	methods []method
-	rejects map[string]func(n *internet) Proof // proofs that it rejects, beyond those of all providers
-	foreign map[string][]string                // responses, by path, that say that an access token is not for us
+	rejects map[string]func(n *internet) Proof // proofs that only this provider rejects
+	foreign map[string][]string                // responses, by path, for an access token that was not issued for us
 	revoked map[string]int                     // statuses, by path, for an access token that was revoked
-	skip    func(path, response string) bool   // responses that are not failures; can be nil
+	skip    func(path, response string) bool   // selects bad responses that are not failures of this provider; can be nil
 	partial []partial
 }
 
@@ -48,17 +48,17 @@ type method struct {
 	name    string
 	make    func(n *internet, userID string) Proof
 	paths   []string
-	secrets bool // a wrong client secret is our mistake
+	secrets bool // the requests use the client secret
 }
 
-// partial is an account that does not share all fields.
+// partial is an account of which the provider does not return all fields.
 type partial struct {
 	user   string
 	scopes []string
 	want   Profile
 }
 
-// internet is a fake provider with an account of Ada and a client of this service.
+// internet is a fake provider with an account of Ada and a registration of this service.
 type internet struct {
 	providers.Fake
 	clock   *clock.Clock
@@ -113,7 +113,7 @@ func (n *internet) respondJSON(path, body string) {
 	})
 }
 
-// ask returns the profile from the provider, which has a new client.
+// ask returns the profile from the provider, with a new client.
 func (n *internet) ask(t *testing.T, proof Proof) (Profile, error) {
 	t.Helper()
 	return n.connect().profile(t.Context(), proof)
@@ -123,7 +123,7 @@ func (n *internet) code(userID string) Proof {
 	return Proof{Code: n.Code(userID, callback, providers.Challenge(verifier)), RedirectURI: callback, CodeVerifier: verifier}
 }
 
-// newTestClient returns a client for tests. Requests that hang are tested with the context of the sign-in.
+// newTestClient returns a client for tests. Tests end slow requests with the context of the sign-in.
 func newTestClient() *client { return newClient(http.DefaultTransport, providerTimeout) }
 
 // codeMethods are the proofs with a code, which every provider supports.
@@ -324,7 +324,7 @@ func testWrongSecret(t *testing.T, n *internet, m method) {
 	}
 }
 
-// testPartialProfile gets accounts that do not share all fields.
+// testPartialProfile gets accounts of which the provider does not return all fields.
 func testPartialProfile(t *testing.T, n *internet) {
 	n.AddUser(providers.User{ID: "7", Login: "bob", NoEmail: true})
 	n.AddUser(providers.User{ID: "666", Login: "eve", Email: "ada@example.com"})

@@ -36,12 +36,12 @@ func TestMicrosoft(t *testing.T) {
 	}
 }
 
-// TestMicrosoftTenants compares the issuer of an ID token with its tenant and that in the settings.
+// TestMicrosoftTenants compares the issuer of an ID token with the tenant of the token and the tenant in the settings.
 func TestMicrosoftTenants(t *testing.T) {
 	t.Parallel()
 	const tenant, other = providers.MicrosoftTenant, "f0000000-0000-4000-8000-000000000000"
 	for _, test := range []struct {
-		setting, discovered string // the setting, and the tenant in the discovery document
+		setting, discovered string // tenants in the settings and in the discovery document
 		tid, iss            string // of the token
 		want                apperr.Code
 	}{

@@ -97,7 +97,7 @@ func TestOpenID(t *testing.T) {
 	openIDSubject.run(t)
 }
 
-// TestOpenIDDiscoveryAgain uses one client again after its issuer was unavailable, and after its keys have changed.
+// TestOpenIDDiscoveryAgain uses one client again after the issuer was unavailable, and after the issuer's keys have changed.
 func TestOpenIDDiscoveryAgain(t *testing.T) {
 	t.Parallel()
 	n := openIDSubject.start(t)
@@ -134,7 +134,7 @@ func TestOpenIDAudience(t *testing.T) {
 	n := openIDSubject.start(t)
 	for id, want := range map[string]apperr.Code{"1234567890": "", "ios-client": "", "android-client": apperr.Unauthorized, "": apperr.Unauthorized, "ios-client,": apperr.Unauthorized} {
 		proofs := []Proof{{IDToken: openIDOf(n).IDToken(ada.ID, providers.Claim("aud", id))}}
-		if id != "" { // tokeninfo would have returned nothing
+		if id != "" { // an access token always has a client ID
 			proofs = append(proofs, Proof{AccessToken: openIDOf(n).TokenFor(id, ada.ID)})
 		}
 		for _, proof := range proofs {
@@ -157,7 +157,7 @@ func TestOpenIDCodeWithoutOpenID(t *testing.T) {
 	}
 }
 
-// TestOpenIDEmailInUserInfo exchanges a code for an ID token without an email address, which is then fetched from userinfo.
+// TestOpenIDEmailInUserInfo exchanges a code for an ID token without an email address. The address comes from userinfo.
 func TestOpenIDEmailInUserInfo(t *testing.T) {
 	t.Parallel()
 	n := openIDSubject.start(t)
@@ -195,7 +195,7 @@ func discoveryWith(t *testing.T, n *internet, change map[string]any) {
 	n.respondJSON(discoveryPath, string(raw))
 }
 
-// TestOpenIDAlgorithms accepts ID tokens of an issuer that signs with ES256, and logs why others are rejected.
+// TestOpenIDAlgorithms accepts ID tokens of an issuer that signs with ES256, and logs why other tokens are rejected.
 func TestOpenIDAlgorithms(t *testing.T) {
 	t.Parallel()
 	n := openIDSubject.start(t)
@@ -243,7 +243,7 @@ func TestOpenIDAlgorithms(t *testing.T) {
 	}
 }
 
-// TestOpenIDIssuerWithSlash accepts an issuer that ends in a slash, with and without it in the settings.
+// TestOpenIDIssuerWithSlash accepts an issuer that ends in a slash, with and without the slash in the settings.
 func TestOpenIDIssuerWithSlash(t *testing.T) {
 	t.Parallel()
 	n := openIDSubject.start(t)
@@ -263,7 +263,7 @@ func TestOpenIDIssuerWithSlash(t *testing.T) {
 	}
 }
 
-// TestOpenIDWithoutSecret rejects codes, which need the secret.
+// TestOpenIDWithoutSecret rejects codes if no client secret is configured.
 func TestOpenIDWithoutSecret(t *testing.T) {
 	t.Parallel()
 	n := openIDSubject.start(t)
@@ -273,7 +273,7 @@ func TestOpenIDWithoutSecret(t *testing.T) {
 	}
 }
 
-// TestOpenIDAnotherUser rejects the profile of a user who is not the token's.
+// TestOpenIDAnotherUser rejects a profile of another user than the token's user.
 func TestOpenIDAnotherUser(t *testing.T) {
 	t.Parallel()
 	n := openIDSubject.start(t)
@@ -283,7 +283,7 @@ func TestOpenIDAnotherUser(t *testing.T) {
 	}
 }
 
-// TestOpenIDOddities signs in with ID tokens and issuers that differ from the standard, or from what most providers do.
+// TestOpenIDOddities signs in with ID tokens and issuers that differ from the standard, or from most providers.
 func TestOpenIDOddities(t *testing.T) {
 	t.Parallel()
 	n := openIDSubject.start(t)
@@ -331,7 +331,7 @@ func fetch(t *testing.T, address string) string {
 	return string(body)
 }
 
-// TestOpenIDClientAuthentication authenticates as the issuer says, by default with client_secret_basic.
+// TestOpenIDClientAuthentication authenticates with a method that the issuer supports, by default client_secret_basic.
 func TestOpenIDClientAuthentication(t *testing.T) {
 	t.Parallel()
 	n := openIDSubject.start(t)
@@ -373,7 +373,7 @@ func TestOpenIDAccessToken(t *testing.T) {
 	}
 }
 
-// TestOpenIDDiscoveryOnce sends one request for concurrent calls, and none for a few seconds after a failure.
+// TestOpenIDDiscoveryOnce sends one request for concurrent calls, and no request for a few seconds after a failure.
 func TestOpenIDDiscoveryOnce(t *testing.T) {
 	t.Parallel()
 	n := openIDSubject.start(t)

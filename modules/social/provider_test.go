@@ -8,8 +8,8 @@ import (
 	"example.com/ginseng/testkit/providers"
 )
 
-// fakeProvider is a provider whose access tokens are the IDs of its accounts. The rules of the service are tested with
-// fakes, so that they are tested in every project.
+// fakeProvider is a provider whose access tokens are the IDs of its accounts. With fakes, the rules of the service are tested
+// even in a project that has removed providers.
 type fakeProvider struct {
 	mu      sync.Mutex
 	users   map[string]providers.User
@@ -17,7 +17,7 @@ type fakeProvider struct {
 	asked   int // requests so far
 }
 
-// AddUser adds an account, or replaces the one with the same ID.
+// AddUser adds an account, or replaces the account with the same ID.
 func (p *fakeProvider) AddUser(u providers.User) providers.User {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -31,8 +31,8 @@ var (
 	eve = providers.User{ID: "666", Login: "eve", Email: "eve@example.com"}
 )
 
-// start starts a service with clients at the providers of this project. It returns the names of those that verify email
-// addresses. Ada and Eve have accounts there.
+// start starts a service with fakes of the providers of this project. Ada and Eve have accounts at each provider. names are the
+// providers that verify email addresses.
 func start(t *testing.T, set ...testkit.Option) (api *testkit.API, fakes map[string]providers.Fake, names []string) {
 	t.Helper()
 	api = apitest.Start(t, append(set, func(c *testkit.Config) { fakes = c.StartProviders(t).All() })...)
@@ -53,7 +53,7 @@ type signedIn struct {
 	User                           struct{ ID, Email, Name string }
 }
 
-// withTokens returns the first provider that accepts access tokens. It skips the test if this project has none.
+// withTokens returns the first provider that accepts access tokens. It skips the test if this project has no such provider.
 func withTokens(t *testing.T, names []string) string {
 	t.Helper()
 	i := slices.IndexFunc(names, acceptsTokens)
@@ -83,7 +83,7 @@ func enter(t *testing.T, api *testkit.API, fakes map[string]providers.Fake, prov
 	return result
 }
 
-// TestNotices signs up, links a second provider and unlinks it. The user receives notices of the latter two.
+// TestNotices signs up, links a second provider and unlinks it. The user receives a notice of the link and of the unlinking.
 func TestNotices(t *testing.T) {
 	t.Parallel()
 	api, fakes, names := start(t, testkit.Env("SECURITY_NOTICES", "true"))
@@ -215,7 +215,7 @@ func TestNotConfigured(t *testing.T) {
 	})
 }
 
-// TestWhoseToken sends the user's token in the header or the query, and the provider's in the body.
+// TestWhoseToken sends the user's token in the header or the query, and the provider's token in the body.
 func TestWhoseToken(t *testing.T) {
 	t.Parallel()
 	api, fakes, names := start(t)
@@ -367,7 +367,7 @@ func TestParallelFirstSignInsOverHTTP(t *testing.T) {
 	}
 }
 
-// TestProviders lists the configured providers, and omits one while it is unavailable.
+// TestProviders lists the configured providers, without a provider that is unavailable.
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	api, fakes, _ := start(t)
@@ -411,7 +411,8 @@ func TestProviders(t *testing.T) {
 	enter(t, api, fakes, "okta", "")
 }
 
-// TestNameOfTheClient sends the name with the first sign-in, as clients of Apple do. It is ignored later.
+// TestNameOfTheClient sends a name with each sign-in, as clients of Apple do with the first sign-in. Only a new user without a
+// name at the provider gets the name.
 func TestNameOfTheClient(t *testing.T) {
 	t.Parallel()
 	api, fakes, _ := start(t)
@@ -428,8 +429,8 @@ func TestNameOfTheClient(t *testing.T) {
 	}
 }
 
-// TestUnverifiedSignUp signs up with a provider that does not verify addresses, if the address is free. It never links an
-// existing user.
+// TestUnverifiedSignUp signs up with a provider that does not verify addresses, if the address is free. An existing user is never
+// linked.
 func TestUnverifiedSignUp(t *testing.T) {
 	t.Parallel()
 	api, fakes, _ := start(t)

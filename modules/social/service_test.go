@@ -74,7 +74,7 @@ func (h *fixture) enter(caller access.Principal, provider, account string) (user
 	return result.User, err
 }
 
-// welcome is enter that must succeed.
+// welcome calls enter, which must succeed.
 func (h *fixture) welcome(caller access.Principal, provider, account string) user.View {
 	h.t.Helper()
 	u, err := h.enter(caller, provider, account)
@@ -84,7 +84,7 @@ func (h *fixture) welcome(caller access.Principal, provider, account string) use
 	return u
 }
 
-// reject is enter that must fail with the code and open no session.
+// reject calls enter, which must fail with the code and open no session.
 func (h *fixture) reject(code apperr.Code, words string, caller access.Principal, provider, account string) {
 	h.t.Helper()
 	before := len(h.opened)
@@ -130,7 +130,7 @@ func (h *fixture) reset(id store.ID) {
 	}
 }
 
-// links returns the listed providers.
+// links returns the names of the providers to which the caller is linked.
 func (h *fixture) links(caller access.Principal) string {
 	h.t.Helper()
 	list, err := h.List(h.t.Context(), caller)
@@ -241,7 +241,7 @@ func TestPlainAddress(t *testing.T) {
 	}
 }
 
-// TestFirstSignInsInParallel checks that 20 concurrent first sign-ins create one user, or link one that exists.
+// TestFirstSignInsInParallel checks that 20 concurrent first sign-ins create one user, or link an existing user.
 func TestFirstSignInsInParallel(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{false, true} {
@@ -281,8 +281,8 @@ func TestFirstSignInsInParallel(t *testing.T) {
 	}
 }
 
-// TestTwoProviders links accounts with one verified address to one user, and accounts with two addresses to two, even if both
-// have the same account ID.
+// TestTwoProviders links accounts with one verified address to one user. It links accounts with two addresses to two users, even
+// if both accounts have the same ID.
 func TestTwoProviders(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -378,13 +378,13 @@ func TestTakeover(t *testing.T) {
 	if links := h.links(h.as(eve.UserID)); links != "alpha" {
 		t.Errorf("links %s", links)
 	}
-	h.reset(eve.UserID) // of a verified address: the links stay valid
+	h.reset(eve.UserID) // Ada links the account again at the next sign-in
 	if u := h.welcome(nobody, "alpha", ada.ID); u.ID != eve.UserID {
 		t.Errorf("after a second reset Ada is %+v", u)
 	}
 }
 
-// TestUnverifiedAtProvider signs in with an account that has another person's address unverified.
+// TestUnverifiedAtProvider signs in with an account that has another person's address, which is not verified.
 func TestUnverifiedAtProvider(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -425,8 +425,7 @@ func TestUnverifiedInParallel(t *testing.T) {
 	h.reject(apperr.Conflict, "is in use", nobody, "alpha", h.fakes["alpha"].AddUser(providers.User{ID: "21", Email: "free@example.com"}).ID)
 }
 
-// TestEndedSession ends the session with a password reset during the request to the provider. The link must be invalid, and
-// no new session may be opened.
+// TestEndedSession makes requests with a session that a password reset has ended. The requests must fail and open no session.
 func TestEndedSession(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -639,7 +638,7 @@ func TestSlowProvider(t *testing.T) {
 	h.reject(apperr.Unavailable, "context deadline exceeded", nobody, "beta", ada.ID)
 }
 
-// TestAccountWithoutID rejects an account without an ID, or with one that is too long.
+// TestAccountWithoutID rejects an account without an ID, or with an ID that is too long.
 func TestAccountWithoutID(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -665,7 +664,7 @@ func TestUnlink(t *testing.T) {
 	unlink(caller, "beta", apperr.NotFound)
 	unlink(caller, "twitter", apperr.NotFound)
 	h.welcome(nobody, "beta", ada.ID)
-	h.welcome(nobody, "gamma", bob.ID) // another user's does not count
+	h.welcome(nobody, "gamma", bob.ID) // a link of another user does not count
 	unlink(caller, "alpha", "")
 	unlink(caller, "alpha", apperr.NotFound)
 	unlink(caller, "beta", apperr.Conflict)
@@ -683,8 +682,7 @@ func TestUnlink(t *testing.T) {
 	}
 }
 
-// TestInvalidLinkIsNotCounted checks that links from before the reset that verified the address do not count as a way to
-// sign in.
+// TestInvalidLinkIsNotCounted checks that keepOne does not count an invalid link.
 func TestInvalidLinkIsNotCounted(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -699,7 +697,7 @@ func TestInvalidLinkIsNotCounted(t *testing.T) {
 	}
 }
 
-// TestUnlinkBothInParallel unlinks two accounts concurrently: at least one remains.
+// TestUnlinkBothInParallel unlinks two accounts concurrently. At least one link remains.
 func TestUnlinkBothInParallel(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -725,7 +723,7 @@ func TestUnlinkBothInParallel(t *testing.T) {
 	}
 }
 
-// TestUnlinkInParallel sends two equal concurrent requests: one succeeds.
+// TestUnlinkInParallel unlinks an account with two concurrent requests. One request succeeds.
 func TestUnlinkInParallel(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -746,7 +744,7 @@ func TestUnlinkInParallel(t *testing.T) {
 	}
 }
 
-// TestOvertaken tries again after a concurrent request has linked the account.
+// TestOvertaken checks that attach returns errConcurrent if a concurrent request has linked the account.
 func TestOvertaken(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -756,7 +754,7 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
-// TestRestoreLink checks that the last link is restored if the count of the others fails, and if the deletion fails.
+// TestRestoreLink checks that the last link is stored after an error, whether the error occurred before or after the deletion.
 func TestRestoreLink(t *testing.T) {
 	t.Parallel()
 	h := build(t)

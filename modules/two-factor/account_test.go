@@ -11,8 +11,8 @@ import (
 	"example.com/ginseng/testkit"
 )
 
-// TestStepUp changes the password and the address of an account with a second factor, and deletes it, with the password, which
-// is not sufficient without the second factor.
+// TestStepUp changes the password and the address of an account with a second factor, and deletes the account. The password is
+// not sufficient without the second factor.
 func TestStepUp(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -70,8 +70,8 @@ func TestStepUp(t *testing.T) {
 	}
 }
 
-// TestStepUpWithASession changes the account with sessions. One that was opened with the second factor requires no code, for 10
-// minutes. The one that confirmed the second factor was opened without it.
+// TestStepUpWithASession changes the account with sessions. A session that was opened with the second factor requires no code for
+// 10 minutes. The session that confirmed the second factor requires a code.
 func TestStepUpWithASession(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -97,7 +97,7 @@ func TestStepUpWithASession(t *testing.T) {
 	want(t, api.Do(request{Method: "GET", Path: mine, As: token}), 401, "unauthorized")
 }
 
-// TestStepUpLimits guesses codes where an account is deleted, with a stolen token.
+// TestStepUpLimits guesses codes at the deletion of an account, with a stolen token.
 func TestStepUpLimits(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -112,7 +112,7 @@ func TestStepUpLimits(t *testing.T) {
 	want(t, remove(values("recovery_code", h.recovery[0])), 204, "")
 }
 
-// TestAdminDeletes deletes users as an admin, who needs no code of another user, but needs a code to delete their own account.
+// TestAdminDeletes deletes users as an admin, who needs a code only to delete their own account.
 func TestAdminDeletes(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -122,8 +122,8 @@ func TestAdminDeletes(t *testing.T) {
 	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + admin.ID, As: admin.Token, Form: values("code", admin.code())}), 204, "")
 }
 
-// TestChangeBeforeEnrolment requests a change of the address before the user enrols, without a code, and after that, with one. Only
-// the later link works.
+// TestChangeBeforeEnrolment requests a change of the address before the user enrols, and again after that. Only the link of the
+// later request works.
 func TestChangeBeforeEnrolment(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

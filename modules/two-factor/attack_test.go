@@ -37,7 +37,7 @@ func TestReplay(t *testing.T) {
 	api := apitest.Start(t)
 	h := enrol(t, api, api.SignUp("user"))
 	challenge := h.challenge()
-	want(t, answer(api, challenge, "code", code(t, api, h.secret, -30*time.Second)), 400, `"wrong"`) // that of the enrolment
+	want(t, answer(api, challenge, "code", code(t, api, h.secret, -30*time.Second)), 400, `"wrong"`) // the code of the enrolment
 	for name, proof := range map[string]string{"code": h.code(), "recovery_code": h.recovery[0]} {
 		instances := []*testkit.API{api, api.Instance()}
 		var accepted atomic.Int64
@@ -97,7 +97,7 @@ func TestConfirmBruteForce(t *testing.T) {
 	want(t, api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", code(t, api, secret, 0))}), 429, "too_many_requests")
 }
 
-// TestWrongCodesOfFormerFactor uses up the limits of a second factor, which must not block the next one of the account.
+// TestWrongCodesOfFormerFactor uses up the limits of a second factor, which must not block the next second factor of the account.
 func TestWrongCodesOfFormerFactor(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, testkit.Env("TRUSTED_PROXIES", "127.0.0.1/32,::1/128"))
@@ -237,8 +237,8 @@ func nextToken(t *testing.T, api *testkit.API) string {
 	return text
 }
 
-// TestUndoneChange undoes an attacker's change of the email address. A second factor that was confirmed after the change, or
-// in the 7 days before it, can be the attacker's, and would keep the owner out. An earlier one is the owner's.
+// TestUndoneChange undoes an attacker's change of the email address. A second factor that was confirmed after the change, or in
+// the 7 days before the change, can be the attacker's, and is turned off. An earlier second factor is the owner's.
 func TestUndoneChange(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, testkit.Env("SECURITY_NOTICES", "true"))
@@ -256,7 +256,7 @@ func TestUndoneChange(t *testing.T) {
 		left   int64
 	}{{week + time.Minute, 1}, {week - time.Minute, 0}, {0, 0}} {
 		protected := enrol(t, api, api.SignUp("user"))
-		api.Email.Next(t) // it was turned on
+		api.Email.Next(t) // the notice that the second factor was turned on
 		api.Clock.Advance(test.before)
 		before := factors(t, api) - 1
 		want(t, api.Do(change(protected.Account, fmt.Sprint("eve", i, "@example.org"), "code", protected.code())), 200, protected.Email)
@@ -264,7 +264,7 @@ func TestUndoneChange(t *testing.T) {
 			t.Errorf("enrolled %v before the change: %d second factors are left, want %d", test.before, n, test.left)
 		}
 		if test.left == 0 {
-			api.Email.Next(t) // it was turned off
+			api.Email.Next(t) // the notice that the second factor was turned off
 		}
 	}
 
@@ -286,7 +286,7 @@ func TestUndoneChange(t *testing.T) {
 	}
 }
 
-// TestOldEnrolment confirms an enrolment with a secret from before a password change, which an attacker may know.
+// TestOldEnrolment confirms an enrolment from before a password change. An attacker may know its secret.
 func TestOldEnrolment(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

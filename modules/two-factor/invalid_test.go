@@ -8,8 +8,8 @@ import (
 	"example.com/ginseng/testkit"
 )
 
-// TestMissingParameters signs in without parameters. The response reports the code too, which is required although it can be
-// a recovery code instead.
+// TestMissingParameters signs in without parameters. The response also reports that code is missing, although recovery_code can
+// replace it.
 func TestMissingParameters(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -12,10 +12,10 @@ import (
 	"example.com/ginseng/testkit"
 )
 
-// behindProxy makes the service take the address of a client from X-Forwarded-For.
+// behindProxy makes the service read the address of a client from X-Forwarded-For.
 var behindProxy = testkit.Env("TRUSTED_PROXIES", "127.0.0.1/32,::1/128")
 
-// from returns the request as a client with the address sends it.
+// from returns the request with the address of the client.
 func from(address string, r request) request {
 	r.Header = http.Header{"X-Forwarded-For": {address}}
 	return r
@@ -49,8 +49,8 @@ func (h *holder) lockOut() {
 	}
 }
 
-// TestLockOut uses up the limit of an account, as an attacker who has the password. The owner can still sign in from the
-// networks from which this second factor was passed, and with a recovery code from anywhere.
+// TestLockOut uses up the limit of an account, as an attacker who has the password. The owner can still sign in from the networks
+// from which the owner has passed the second factor, and with a recovery code from anywhere.
 func TestLockOut(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, behindProxy)
@@ -93,7 +93,7 @@ func TestLockOut(t *testing.T) {
 	want(t, api.Do(from("203.0.113.1", h.second("code", h.code()))), 429, "")
 }
 
-// TestDailyLimitOfNetwork guesses for a day from a network from which the second factor was passed.
+// TestDailyLimitOfNetwork guesses for a day from a network from which the owner has passed the second factor.
 func TestDailyLimitOfNetwork(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -110,8 +110,8 @@ func TestDailyLimitOfNetwork(t *testing.T) {
 	want(t, answer(api, challenge(), "recovery_code", h.recovery[0]), 201, "")
 }
 
-// TestNetworkOfPassword signs in with the password alone, while the limit of wrong passwords is used up. Only a network from
-// which the second factor was passed too is exempt from that limit.
+// TestNetworkOfPassword signs in with only the password while the limit of wrong passwords is used up. Only a network from which
+// the owner has also passed the second factor is exempt from this limit.
 func TestNetworkOfPassword(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, behindProxy, testkit.Env("PUBLIC_SIGNUP", "true"))
@@ -129,7 +129,7 @@ func TestNetworkOfPassword(t *testing.T) {
 	want(t, signIn("192.0.2.2", testkit.Password), 401, "second_factor_required")
 }
 
-// TestRecoveryCodeLimit guesses recovery codes. Those have a limit for each network and none for the account.
+// TestRecoveryCodeLimit guesses recovery codes, which have a limit per network, but no limit per account.
 func TestRecoveryCodeLimit(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, behindProxy)

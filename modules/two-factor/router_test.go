@@ -32,7 +32,7 @@ type holder struct {
 	recovery []string
 }
 
-// code returns the code of the time in the future.
+// code returns the code that is current after the duration future.
 func code(t *testing.T, api *testkit.API, secret string, future time.Duration) string {
 	t.Helper()
 	c, err := totp.GenerateCode(secret, api.Clock.Now().Add(future))
@@ -60,7 +60,7 @@ func create(api *testkit.API, a testkit.Account) string {
 	return api.Do(basic("POST", mine, a, nil)).JSON(201)["secret"].(string)
 }
 
-// enrol enrols a user, one time step before the present.
+// enrol enrols a user, and then advances the clock by one time step.
 func enrol(t *testing.T, api *testkit.API, a testkit.Account) *holder {
 	t.Helper()
 	h := &holder{Account: a, t: t, api: api, secret: create(api, a)}
@@ -99,7 +99,7 @@ func answer(api *testkit.API, challenge, name, code string) testkit.Response {
 	return api.Do(request{Method: "POST", Path: secondStep, Form: values("challenge", challenge, name, code)})
 }
 
-// want fails the test if the response has another status, or an error another code of the parameter.
+// want fails the test if the response has another status, or its body does not contain the fragment.
 func want(t *testing.T, response testkit.Response, status int, fragment string) {
 	t.Helper()
 	if response.Status != status || !strings.Contains(string(response.Body), fragment) {
@@ -245,14 +245,14 @@ func TestRequired(t *testing.T) {
 		"POST /auth/refresh", "POST /auth/passkey", "POST " + secondStep, "PUT /auth/email-code", "GET " + mine, "PUT " + mine, "POST " + mine, "DELETE " + mine,
 		"PUT /users/me/email", "PUT /users/:id/password", "DELETE /users/:id/api-keys/:keyId", "POST /users/me/email-verification",
 	}
-	others := []string{"livez", "readyz", "openapi.json", "docs", "password-resets", "email-verifications", "mcp"} // not of accounts, with an emailed token, or checked by the routes that they call
+	others := []string{"livez", "readyz", "openapi.json", "docs", "password-resets", "email-verifications", "mcp"} // routes with other credentials
 	for _, route := range api.Handler.Routes() {
 		method, path, _ := strings.Cut(route, " ")
 		if slices.Contains(allowed, route) || slices.Contains(others, strings.Split(path, "/")[1]) {
 			continue
 		}
 		response := api.Do(request{Method: method, Path: strings.Replace(path, ":id", user.ID, 1), As: admin.Token})
-		if response.Status != 401 { // of a route for another kind of credential
+		if response.Status != 401 { // 401: the route requires another kind of credential
 			want(t, response, 403, "two_factor_required")
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"example.com/ginseng/testkit/testdb"
 )
 
-// TestMatch checks codes of RFC 6238 appendix B, the last 6 of their 8 digits.
+// TestMatch checks the last 6 of the 8 digits of the codes in RFC 6238 appendix B.
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	secret := base32.StdEncoding.EncodeToString([]byte("12345678901234567890"))

@@ -25,7 +25,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestRequiredOfRole requires a second factor of users with a role, and not of admins.
+// TestRequiredOfRole requires a second factor from users with a role, but not from admins.
 func TestRequiredOfRole(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, testkit.Env("REQUIRE_TWO_FACTOR", "user"))

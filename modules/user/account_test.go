@@ -71,7 +71,7 @@ func TestUserOfEarlierVersion(t *testing.T) {
 	}
 }
 
-// TestSearchByEmail finds users by their address, with a domain in Unicode and in ASCII.
+// TestSearchByEmail finds users by their address, with the domain in Unicode or in ASCII.
 func TestSearchByEmail(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

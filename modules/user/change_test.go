@@ -9,8 +9,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TestChanges checks which changes of a user end the sessions and the links that undo changes of the address, each in one
-// write, and which write nothing.
+// TestChanges checks which changes of a user end the sessions, which invalidate the links that undo a change of the address, and
+// which write nothing. Each change must be one write.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	const ended = 1 // the epoch after a change that ends all sessions

@@ -25,7 +25,7 @@ func (plain) Verify(_ context.Context, password, hash string) (match, outdated b
 	return hash == "hash of "+password, false, nil
 }
 
-// deps returns dependencies with a hasher.
+// deps returns dependencies with the hasher.
 func deps(t *testing.T, db store.DB, hasher kit.Hasher, now func() time.Time) kit.Deps {
 	d := testkit.Deps(t, db, now)
 	d.Hasher = hasher
@@ -144,7 +144,7 @@ func TestSignups(t *testing.T) {
 		}
 	}
 	if _, _, err := s.Create(t.Context(), address(1), CreateInput{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
-		t.Errorf("an address in use: %v", err) // counted too, since it reveals an account
+		t.Errorf("an address in use: %v", err) // this sign-up counts, because the error reveals an account
 	}
 	if err := create(address(1), 20); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Errorf("the 21st: %v", err)

@@ -15,7 +15,7 @@ import (
 	"example.com/ginseng/testkit/testdb"
 )
 
-// signIn returns the error code of a sign-in, as module auth does it.
+// signIn signs in as module auth does, and returns the error code.
 func signIn(t *testing.T, s *Service, client access.Client, email, password string) apperr.Code {
 	t.Helper()
 	u, _, err := s.Authenticate(t.Context(), client, email, password)
@@ -35,8 +35,8 @@ func lockOut(t *testing.T, s *Service, email string) {
 	}
 }
 
-// TestKnownNetwork signs in, from a network of an earlier sign-in and from another one, while the limit of the account is used
-// up. A known network keeps its own limit.
+// TestKnownNetwork signs in while the limit of the account is used up, from a known network and from other networks. A known
+// network keeps its own limit.
 func TestKnownNetwork(t *testing.T) {
 	t.Parallel()
 	s, ada, advance := limited(t)
@@ -76,7 +76,7 @@ func TestKnownNetwork(t *testing.T) {
 	}
 }
 
-// TestSite guesses from many /64 networks of one /48, which one customer can have. That must not use up the limit of the
+// TestSite guesses from many /64 networks of one /48, which one customer can have. The guesses must not use up the limit of the
 // account for other networks. Networks from which the user signed in are exempt.
 func TestSite(t *testing.T) {
 	t.Parallel()
@@ -105,7 +105,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestReportedLimits checks that only a trusted caller learns the counters that others use up.
+// TestReportedLimits checks that only a trusted client receives the states of limits that other clients also use up.
 func TestReportedLimits(t *testing.T) {
 	t.Parallel()
 	s, ada, _ := limited(t)
@@ -147,7 +147,7 @@ func lockOutRest(t *testing.T, s *Service, email string) {
 	t.Fatal("no limit")
 }
 
-// TestClearAttempts checks that the account can be used again from everywhere, and from the client's network.
+// TestClearAttempts checks that the user can sign in again from a new network, and from the client's network.
 func TestClearAttempts(t *testing.T) {
 	t.Parallel()
 	s, ada, _ := limited(t)
@@ -170,7 +170,7 @@ func TestClearAttempts(t *testing.T) {
 	}
 }
 
-// TestNetworks checks what is stored: no address, at most maxNetworks of a user, nothing that has expired, and nothing of a
+// TestNetworks checks the stored networks: no IP address, at most maxNetworks per user, no expired network, and no network of a
 // deleted user.
 func TestNetworks(t *testing.T) {
 	t.Parallel()
@@ -231,7 +231,7 @@ func (d *deleting) Verify(ctx context.Context, password, hash string) (match, ou
 	return d.plain.Verify(ctx, password, hash)
 }
 
-// TestNetworkOfADeletedUser deletes a user who is signing in. Nothing of the user may be left.
+// TestNetworkOfADeletedUser deletes a user during the sign-in. No network of the user may be left.
 func TestNetworkOfADeletedUser(t *testing.T) {
 	t.Parallel()
 	db, hasher := testdb.Open(t), &deleting{}

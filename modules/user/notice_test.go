@@ -14,7 +14,7 @@ import (
 // byDefault removes the setting that turns security notices off in tests.
 func byDefault(c *testkit.Config) { delete(c.Env, "SECURITY_NOTICES") }
 
-// changePassword changes a password to itself.
+// changePassword changes a password to the same password.
 func changePassword(t *testing.T, api *testkit.API, email string) {
 	t.Helper()
 	form := url.Values{"password": {testkit.Password}}
@@ -49,8 +49,7 @@ func TestNotices(t *testing.T) {
 	api.Email.None(t)
 }
 
-// TestGreeting checks which names are in emails: the recipient did not choose the name of an account that somebody else
-// created.
+// TestGreeting checks which names are used in emails. Somebody else may have chosen the name.
 func TestGreeting(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
@@ -72,7 +71,7 @@ func TestNoticesOff(t *testing.T) {
 	api.Email.None(t)
 }
 
-// TestNoticesAreLimited makes more changes in an hour than an address gets notices of. The changes succeed.
+// TestNoticesAreLimited makes more changes in an hour than an address gets notices. The changes succeed.
 func TestNoticesAreLimited(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, byDefault)

@@ -176,8 +176,8 @@ func TestChangePassword(t *testing.T) {
 	}
 }
 
-// TestChangePasswordWithASession checks that only a session that was opened less than 10 minutes ago can change the password,
-// and that it continues, while the others end.
+// TestChangePasswordWithASession checks that only a session that was opened less than 10 minutes ago can change the password.
+// This session continues; all other sessions end.
 func TestChangePasswordWithASession(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -229,8 +229,7 @@ func TestConcurrentPasswordChange(t *testing.T) {
 	}
 }
 
-// TestMeETag sends one user's ETag for /users/me as another user, as a browser does after one has signed out and the other
-// has signed in.
+// TestMeETag sends the ETag of one user's /users/me as another user, as a browser does if two users sign in one after the other.
 func TestMeETag(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -273,8 +272,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestETagOfPrivateEvents checks that an ETag changes only when the view does: not after a sign-in, a password change or a
-// reset, and the public one not after a change of the role.
+// TestETagOfPrivateEvents checks that an ETag changes only when the view changes. A sign-in and a password change do not change
+// it. A change of the role does not change the ETag of the public view.
 func TestETagOfPrivateEvents(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -310,8 +309,8 @@ func TestETagOfPrivateEvents(t *testing.T) {
 	}
 }
 
-// TestIfMatchOnPasswordChange changes the name while each password change is being hashed, with If-Match. The precondition
-// must hold in the write: either the change of the name or that of the password fails.
+// TestIfMatchOnPasswordChange interrupts a password change with If-Match before its write. The precondition must hold in the
+// write: after a change of the name, the password change fails; after a sign-in, it succeeds.
 func TestIfMatchOnPasswordChange(t *testing.T) {
 	t.Parallel()
 	var between func() // runs after the first check of the precondition, before the write
@@ -358,7 +357,7 @@ func (i *interrupted) Open(spec store.Spec) store.Engine {
 	return &interruptedUsers{engine, i.before}
 }
 
-// Together calls the function first: writes of others would wait.
+// Together calls the function before the Together, during which other writes would wait.
 func (i *interrupted) Together(ctx context.Context, f func(context.Context) error) error {
 	if call := *i.before; call != nil {
 		call()

@@ -27,7 +27,7 @@ func (c *counting) Verify(ctx context.Context, pass, hash string) (match, outdat
 	return c.Hasher.Verify(ctx, pass, hash)
 }
 
-// TestUnknownAddressIsHashed checks that a sign-in with an unknown address takes as many hashes as one with a known address.
+// TestUnknownAddressIsHashed checks that sign-ins with unknown and known addresses verify the same number of hashes.
 func TestUnknownAddressIsHashed(t *testing.T) {
 	t.Parallel()
 	db, hasher := testdb.Open(t), &counting{Hasher: password.NewHasher()}
@@ -62,7 +62,7 @@ func TestPrincipal(t *testing.T) {
 	}
 }
 
-// TestImportedHash signs in an imported user with a bcrypt hash, which is then replaced.
+// TestImportedHash signs in an imported user with a bcrypt hash. The sign-in replaces the hash.
 func TestImportedHash(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)

@@ -13,7 +13,7 @@ import (
 	"example.com/ginseng/testkit/testdb"
 )
 
-// keeping is a database that cannot delete users as long as it has an error.
+// keeping is a database that returns err, if it is not nil, instead of deleting users.
 type keeping struct {
 	store.DB
 	err error
@@ -60,8 +60,8 @@ func unable(t *testing.T) (*Service, *keeping) {
 	return s, db
 }
 
-// TestFailedDeletion checks that a deletion whose last step fails can be repeated, and that it has changed nothing if the
-// database stores several writes together.
+// TestFailedDeletion checks that a deletion whose last step fails can be repeated. On a database with transactions, the failed
+// deletion changes nothing.
 func TestFailedDeletion(t *testing.T) {
 	t.Parallel()
 	s, db := unable(t)
@@ -96,7 +96,7 @@ func TestFailedDeletion(t *testing.T) {
 	}
 }
 
-// lateData is a Dependent that records whether the user exists when it is called, to callers outside of the deletion.
+// lateData is a Dependent that records, at each call, whether callers outside of the deletion still see the user.
 type lateData struct {
 	t      *testing.T
 	s      *Service
@@ -121,8 +121,8 @@ func TestDataCreatedDuringADeletion(t *testing.T) {
 	}
 }
 
-// TestFailedSignUp checks that a sign-up with an address that is reserved in the meantime stores no user, even if the user
-// cannot be deleted, if the database stores several writes together.
+// TestFailedSignUp checks that a sign-up with an address that is reserved in the meantime stores no user. On a database with
+// transactions, this holds even if users cannot be deleted.
 func TestFailedSignUp(t *testing.T) {
 	t.Parallel()
 	for _, canDelete := range []bool{true, false} {
