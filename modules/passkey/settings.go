@@ -72,8 +72,8 @@ type relyingParty struct {
 	localhost          bool // accepts every port of localhost
 }
 
-// relyingParty returns the configuration from the settings. Without settings, passkeys are for localhost in development, and off
-// in production.
+// relyingParty returns the configuration from the settings. Without settings, passkeys work on localhost in development, and are
+// off in production.
 func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 	id, origins, local := s.RPID, s.Origins, false
 	if id == "" && d.Development {

@@ -107,8 +107,8 @@ func firstAfter[T any](last Policy, items []T, policy func(T) Policy) int {
 	return i
 }
 
-// explainAll appends the rows to c.explain and, within the limits, the policies between the rows that do not apply. policies are
-// the policies after the previous page.
+// explainAll appends to c.explain the rows of the page and, within the limits, policies that do not apply. policies are all
+// policies after the previous page, in order.
 func (c *choice) explainAll(policies []Policy) {
 	rows, others, bytes := c.rows, 0, int64(0)
 	for i := range policies {

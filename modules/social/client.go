@@ -191,7 +191,7 @@ func shorten(message string) string {
 	return strings.ToValidUTF8(message[:min(len(message), maxCause)], "")
 }
 
-// fixedURL returns the function provider.authorization for a provider that supports PKCE and has a fixed authorization URL.
+// fixedURL returns provider.authorization for a provider that supports PKCE and has a fixed authorization URL.
 func fixedURL(address string) func(context.Context) (string, bool, error) {
 	return func(context.Context) (string, bool, error) { return address, true, nil }
 }

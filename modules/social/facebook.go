@@ -87,8 +87,8 @@ func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
 }
 
 // inspect checks that the token was issued for our app, and returns the ID of the token's user. See "/debug_token" in the
-// documentation of the Graph API; the access token is an app access token. The response has data for an invalid token, and an
-// error with the code graphBadParameter for a token of another app. Other codes concern the request itself.
+// documentation of the Graph API; the parameter access_token is an app access token. The response has data for an invalid token,
+// and an error with the code graphBadParameter for a token of another app. Other codes concern the request itself.
 func (f facebook) inspect(ctx context.Context, token string) (userID string, err error) {
 	var info struct {
 		Data *struct {

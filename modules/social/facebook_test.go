@@ -36,7 +36,7 @@ func TestFacebook(t *testing.T) {
 	facebookSubject.run(t)
 }
 
-// TestFacebookAnotherUser rejects a profile of another user than the token's user.
+// TestFacebookAnotherUser rejects the profile of a user other than the token's user.
 func TestFacebookAnotherUser(t *testing.T) {
 	t.Parallel()
 	n := facebookSubject.start(t)

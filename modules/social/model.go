@@ -73,9 +73,9 @@ func (p Profile) user() user.Profile {
 func (p Profile) checkEmail() error {
 	switch {
 	case p.Email == "":
-		return cannotLink("The provider returns no email address for this account. Allow this app to see it at the provider,")
+		return cannotLink("The provider returns no email address for this account. Allow this app to see the address at the provider,")
 	case !user.ValidEmail(p.Email):
-		return cannotLink("The email address of this account cannot be used here. Set another one at the provider,")
+		return cannotLink("The email address of this account cannot be used here. Set another address at the provider,")
 	}
 	return nil
 }

@@ -273,7 +273,7 @@ func TestOpenIDWithoutSecret(t *testing.T) {
 	}
 }
 
-// TestOpenIDAnotherUser rejects a profile of another user than the token's user.
+// TestOpenIDAnotherUser rejects the profile of a user other than the token's user.
 func TestOpenIDAnotherUser(t *testing.T) {
 	t.Parallel()
 	n := openIDSubject.start(t)

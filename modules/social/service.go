@@ -196,7 +196,7 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, err erro
 		return u, err
 	}
 	if !in.profile.EmailVerified {
-		return u, cannotLink("The provider has not verified the email address of this account. Verify it there,")
+		return u, cannotLink("The provider has not verified the email address of this account. Verify the address there,")
 	}
 	u, err = s.users.ByEmail(ctx, in.profile.Email)
 	switch {
@@ -207,7 +207,7 @@ func (s *Service) holder(ctx context.Context, in *signIn) (u user.User, err erro
 		in.created = in.created || err == nil
 		return u, apperr.Replace(err, apperr.Conflict, errConcurrent)
 	case err == nil && !u.EmailVerified:
-		return u, cannotLink("The user with this email address has not verified it. Reset that user's password, which verifies it, and try again,")
+		return u, cannotLink("The user with this email address has not verified the address. Reset that user's password, which verifies the address, and try again,")
 	}
 	return u, err
 }
@@ -238,7 +238,7 @@ func (s *Service) signUpUnverified(ctx context.Context, in *signIn) (user.User, 
 	if isBeingLinked {
 		return user.User{}, errConcurrent
 	}
-	return user.User{}, cannotLink("The email address of this account is in use, and the provider does not verify addresses. Set another one at the provider,")
+	return user.User{}, cannotLink("The email address of this account is in use, and the provider does not verify addresses. Set another address at the provider,")
 }
 
 // isBeingLinked reports whether a concurrent signUpUnverified may have created the user with the address, but not linked an

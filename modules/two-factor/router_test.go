@@ -245,7 +245,7 @@ func TestRequired(t *testing.T) {
 		"POST /auth/refresh", "POST /auth/passkey", "POST " + secondStep, "PUT /auth/email-code", "GET " + mine, "PUT " + mine, "POST " + mine, "DELETE " + mine,
 		"PUT /users/me/email", "PUT /users/:id/password", "DELETE /users/:id/api-keys/:keyId", "POST /users/me/email-verification",
 	}
-	others := []string{"livez", "readyz", "openapi.json", "docs", "password-resets", "email-verifications", "mcp"} // routes with other credentials
+	others := []string{"livez", "readyz", "openapi.json", "docs", "password-resets", "email-verifications", "mcp"} // without an account, or with other credentials
 	for _, route := range api.Handler.Routes() {
 		method, path, _ := strings.Cut(route, " ")
 		if slices.Contains(allowed, route) || slices.Contains(others, strings.Split(path, "/")[1]) {

@@ -261,7 +261,7 @@ func (s *Service) use(ctx context.Context, client access.Client, userID store.ID
 		Exempt: func(ctx context.Context) (bool, error) { return s.users.KnowsNetwork(ctx, userID, client.Address) },
 		Check: func() (right bool, err error) {
 			_, err = s.factors.Modify(ctx, userID, func(f *Factor) (err error) {
-				if err := usable(*f, nil); err != nil { // a concurrent request may have changed it
+				if err := usable(*f, nil); err != nil { // a concurrent request may have changed f
 					return err
 				}
 				if right, err = s.accept(f, p); right && change != nil {

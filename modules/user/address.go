@@ -14,7 +14,7 @@ type Addresses interface {
 	// SignedUp is called for a sign-up with an address that is not verified. The call is part of the store.DB.Together that
 	// stores the user, so SignedUp must follow the rules of Together.
 	SignedUp(ctx context.Context, u User)
-	// Reserved reports whether an address in normal form is reserved for another user than the user with the id.
+	// Reserved reports whether an address in normal form is reserved for a user whose ID is not id.
 	Reserved(ctx context.Context, id store.ID, email string) (bool, error)
 	// UndoUntil returns the time until which a change of the user's address can be undone from a former address. It returns the
 	// zero Time if no change can be undone.
@@ -24,8 +24,8 @@ type Addresses interface {
 // VerifyWith registers the module that verifies email addresses. It must be called before the server starts.
 func (m *Module) VerifyWith(a Addresses) { m.addresses = a }
 
-// CheckAddress fails with Conflict if another user than the user with the id has the address, or if the address is reserved for
-// another user. email must be in normal form.
+// CheckAddress fails with Conflict if the address is in use by, or reserved for, a user whose ID is not id. email must be in
+// normal form.
 func (s *Service) CheckAddress(ctx context.Context, id store.ID, email string) error {
 	u, err := s.ByEmail(ctx, email)
 	switch {
@@ -37,7 +37,8 @@ func (s *Service) CheckAddress(ctx context.Context, id store.ID, email string) e
 	return s.checkReserved(ctx, id, email)
 }
 
-// taken returns the Conflict for an address that is in use or reserved. It does not reveal which: the caller may be anyone.
+// taken returns the Conflict for an address that is in use or reserved. Both have the same message, because the caller may be
+// anyone.
 func (s *Service) taken() error {
 	if s.addresses == nil {
 		return store.Duplicate("email")
@@ -47,7 +48,7 @@ func (s *Service) taken() error {
 	})
 }
 
-// checkReserved fails with Conflict if the address is reserved for another user than the user with the id.
+// checkReserved fails with Conflict if the address is reserved for a user whose ID is not id.
 func (s *Service) checkReserved(ctx context.Context, id store.ID, email string) error {
 	if s.addresses == nil {
 		return nil
@@ -64,9 +65,9 @@ func (s *Service) checkReserved(ctx context.Context, id store.ID, email string) 
 func (s *Service) checkEmail(caller access.Principal, email string) error {
 	switch {
 	case !caller.IsAdmin():
-		message := "Only an admin can change it. Leave it out, or send the current address."
+		message := "Only an admin can change the email address. Omit email, or send the current address."
 		if s.addresses != nil {
-			message = "Only an admin can change it here. Change your own with PUT /users/me/email."
+			message = "Only an admin can change the email address here. Change your own with PUT /users/me/email."
 		}
 		return apperr.Invalid(apperr.Field{In: "body", Param: "email", Code: apperr.ReadOnly, Message: message})
 	case !ValidEmail(email):

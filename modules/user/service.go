@@ -382,8 +382,8 @@ func endedSince(caller access.Principal) error {
 	return access.InvalidToken()
 }
 
-// ResetPassword sets the password of a user who received a reset email, with the effects of claim. NotFound: the user does not
-// exist, or is in another epoch.
+// ResetPassword sets the password of a user who received a reset email. Its other effects are those of Claim. NotFound: the user
+// does not exist, or is in another epoch.
 func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, password string) (User, error) {
 	if _, err := s.InEpoch(ctx, id, epoch); err != nil { // before the expensive hash
 		return User{}, err
@@ -395,16 +395,16 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 	return s.claim(ctx, id, epoch, hash, passwordReset)
 }
 
-// Claim removes the password of u, which may be somebody else's, with the effects of claim. Call Claim when the owner of an
-// address that was not verified signs in. NotFound: since u was read, the user was deleted or began another epoch.
+// Claim gives the account of u to the owner of its address: it marks the address as verified, ends all sessions and resets, and
+// notifies the user. It also removes the password, and invalidates the linked identities, passkeys and API keys, because somebody
+// else may have added them. An identity with the same verified address is linked again at its next sign-in. Call Claim when the
+// owner of an address that was not verified signs in. NotFound: since u was read, the user was deleted or began another epoch.
 func (s *Service) Claim(ctx context.Context, u User) (User, error) {
 	return s.claim(ctx, u.ID, u.Epoch, "", addressClaimed)
 }
 
-// claim gives an account to the owner of its address. It stores the password hash, marks the address as verified, ends all
-// sessions and resets, and notifies the user of the event. It also invalidates the linked identities, passkeys and API keys,
-// which somebody else may have added. An identity with the same verified address is linked again at its next sign-in. NotFound:
-// the user does not exist, or is in another epoch.
+// claim is like Claim. It stores the password hash, which can be "", and notifies the user of the event. NotFound: the user does
+// not exist, or is in another epoch.
 func (s *Service) claim(ctx context.Context, id store.ID, epoch int64, hash, event string) (u User, err error) {
 	current := store.And(store.Eq("id", id), store.Eq("epoch", epoch))
 	err = s.db.Together(ctx, func(ctx context.Context) error {
