@@ -54,9 +54,8 @@ func (s *Service) Create(ctx context.Context, caller access.Principal, in Create
 	return Created{k.View(), secret}, nil
 }
 
-// settle completes the insertion of a key, and returns its user. If the user was deleted in the meantime, or has too many keys,
-// it deletes the key and returns the error. This is checked after the insertion, so that the last of several concurrent
-// requests counts all keys.
+// settle checks a key after its insertion, and returns its user. If the user was deleted or has too many keys, settle deletes the
+// key and returns the error. The check follows the insertion, so that the last of several concurrent requests counts all keys.
 func (s *Service) settle(ctx context.Context, k Key) (user.User, error) {
 	u, err := s.users.Get(ctx, k.UserID)
 	err = apperr.Replace(err, apperr.NotFound, apperr.New(apperr.Unauthorized, "The account was deleted."))
@@ -118,7 +117,7 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, userID, i
 	return err
 }
 
-// mayManage checks that the caller may read and delete the keys of a user, and returns the filter that selects the valid ones.
+// mayManage checks that the caller may read and delete the keys of a user, and returns the filter that selects the valid keys.
 // Errors: see List.
 func (s *Service) mayManage(ctx context.Context, caller access.Principal, userID store.ID) (store.Filter, error) {
 	u, err := s.users.Get(ctx, userID)
@@ -128,8 +127,8 @@ func (s *Service) mayManage(ctx context.Context, caller access.Principal, userID
 	return s.valid(u), err
 }
 
-// VerifyKey implements access.KeyVerifier. A key does not depend on a session, so it stays valid after a change of the
-// password. user.User.FirstKeyEpoch states what invalidates keys.
+// VerifyKey implements access.KeyVerifier. A key does not depend on a session, so it stays valid after a change of the password.
+// See user.User.FirstKeyEpoch for the events that invalidate keys.
 func (s *Service) VerifyKey(ctx context.Context, client access.Client, key string) (access.Principal, error) {
 	invalid := apperr.New(apperr.Unauthorized, "The API key is invalid, has expired or was deleted. Create another one: POST /users/me/api-keys.")
 	id, ok := parseKey(key)
@@ -155,7 +154,7 @@ func (s *Service) VerifyKey(ctx context.Context, client access.Client, key strin
 		return access.Principal{}, err
 	}
 	p.Key = &access.Key{ID: k.ID, Scopes: k.Scopes}
-	if !p.IsAdmin() || !slices.Contains(k.Scopes, access.ScopeAdmin) { // a key never has another role
+	if !p.IsAdmin() || !slices.Contains(k.Scopes, access.ScopeAdmin) { // keys have no other roles
 		p.Role = access.RoleUser
 	}
 	if client != (access.Client{}) {
@@ -164,14 +163,14 @@ func (s *Service) VerifyKey(ctx context.Context, client access.Client, key strin
 	return p, nil
 }
 
-// recordUse stores when and from where a key was used, at most once a minute. An error is only logged, so that requests that
-// only read still succeed.
+// recordUse stores when and from where a key was used, at most once a minute. It only logs errors, so that requests that only
+// read still succeed.
 func (s *Service) recordUse(ctx context.Context, k Key, client access.Client) {
 	minute := store.At(s.now().Truncate(time.Minute))
 	if k.LastUsedAt != nil && !k.LastUsedAt.Before(minute.Time) {
 		return
 	}
-	unrecorded := store.And(store.Eq("id", k.ID), store.Eq("version", k.Version)) // a concurrent request may record it first
+	unrecorded := store.And(store.Eq("id", k.ID), store.Eq("version", k.Version)) // a concurrent request may record the use first
 	_, err := s.keys.Update(ctx, unrecorded, store.Set("lastUsedAt", minute), store.Set("lastUsedIp", client.Address))
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
 		s.log.WarnContext(ctx, "use of an API key not recorded", "keyId", k.ID.Hex(), "error", err)

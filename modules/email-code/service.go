@@ -39,7 +39,7 @@ type Service struct {
 
 const ttl = 10 * time.Minute // how long a code is valid
 
-// Rate limits. emailsTo and wrongCodes are per email address, known or not. The networks from which the user signed in have
+// Rate limits. emailsTo and wrongCodes are per email address, known or not. Each network from which the user has signed in has
 // separate counters, so that an attacker cannot lock the user out. 25 guesses at a code of 6 digits in a day succeed with a
 // probability of 0.0025 %.
 var (
@@ -49,10 +49,10 @@ var (
 	wrongCodes        = ratelimit.Rule{Name: "email-code-account", Max: 25, Window: 24 * time.Hour}
 )
 
-// Request sends a code to the email address. It sends no code if the address has received too many emails, or if it belongs to no
-// user and sign-up is off. The result and its time do not depend on that: everything that depends on the account happens after
-// the response. TooManyRequests: the client's network has sent too many requests. Unavailable: too many emails are queued. The
-// states of the rate limits are returned even on error.
+// Request sends a code to the email address. It sends no code if the address has received too many emails, or if the address
+// belongs to no user and sign-up is off. The result and the response time do not reveal whether it sends a code. TooManyRequests:
+// the client's network has sent too many requests. Unavailable: too many emails are queued. The states of the rate limits are
+// returned even on error.
 func (s *Service) Request(ctx context.Context, client access.Client, address string) (accepted Accepted, limits ratelimit.States, err error) {
 	if !client.Trusted {
 		limits, err = s.limiter.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)))
@@ -101,16 +101,16 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 	open := store.And(store.Eq("id", id), store.Gt("expiresAt", store.At(s.now())))
 	_, err = s.codes.Update(ctx, open, store.Set("userId", u.ID), store.Set("epoch", u.Epoch), store.Set("sent", send))
 	if err != nil || !send {
-		return nil, apperr.Replace(err, apperr.NotFound, nil) // it has expired or was deleted
+		return nil, apperr.Replace(err, apperr.NotFound, nil) // the Code has expired or was deleted
 	}
 	u.Email = e.Address
 	return newMessage(u, s.code(id)), nil
 }
 
-// key returns the key of the counter that applies to a client. A network from which the user has signed in has its own counter.
-// All other networks share one.
+// key returns the key of the counter that applies to a client. Each network from which the user has signed in has its own
+// counter. All other networks share a counter.
 func (s *Service) key(ctx context.Context, rule ratelimit.Rule, client access.Client, address string, id store.ID) (ratelimit.Key, error) {
-	known, err := s.users.KnowsNetwork(ctx, id, client.Address) // even without a user, so that it takes the same time
+	known, err := s.users.KnowsNetwork(ctx, id, client.Address) // even without a user, so that the time is the same
 	if known {
 		return rule.Of(address, ratelimit.Network(client.Address)), err
 	}
@@ -122,8 +122,8 @@ func (s *Service) id(challenge string) store.ID {
 	return store.ID(s.digest("email-code-challenge", challenge)[:len(store.ID{})])
 }
 
-// code returns the 6 digits that belong to the Code with the ID. They are derived with the key of digest, not random: neither
-// the Code nor the queued email contains them, and an email that is sent again has the same code.
+// code returns the 6 digits that belong to the Code with the ID. The digits are derived from the ID with a keyed digest: neither
+// the Code nor the queued email contains them, and a repeated email has the same code.
 func (s *Service) code(id store.ID) string {
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint64(s.digest("email-code", id.Hex()))%1_000_000)
 }
@@ -182,7 +182,7 @@ func (s *Service) use(ctx context.Context, client access.Client, in SignInInput)
 		return c, limits, err
 	}
 	n, err := s.codes.Delete(ctx, store.Eq("id", c.ID))
-	if err == nil && n == 0 { // a concurrent request has used it
+	if err == nil && n == 0 { // a concurrent request has used the code
 		err = noChallenge()
 	}
 	return c, limits, err

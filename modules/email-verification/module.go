@@ -26,8 +26,8 @@ type Settings struct {
 	LinkOrigins []string `mapstructure:"VERIFY_LINK_ORIGINS" validate:"dive,web_page" example:"https://app.example.com/verify"`
 }
 
-// New creates the module and registers it with users: it sends an email at sign-up, reserves former addresses, and deletes the tokens
-// of deleted users.
+// New creates the module and registers it with users. The module sends an email at sign-up, reserves former addresses, and
+// deletes the tokens of deleted users.
 func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	if len(s.LinkOrigins) == 0 && !d.Development {
 		d.Log.Warn("email addresses cannot be verified: VERIFY_LINK_ORIGINS is not set, so no link is allowed in the email")

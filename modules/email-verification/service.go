@@ -40,13 +40,13 @@ type Service struct {
 	links   emaillink.Links
 }
 
-// undoTTL is how long a former address is reserved, and a change can be undone.
+// undoTTL is how long a former address is reserved, and how long a change can be undone.
 const undoTTL = 7 * 24 * time.Hour
 
 // Rate limits.
 var (
 	emailsTo          = ratelimit.Rule{Name: "verification-emails", Max: 5, Window: time.Hour}     // per address
-	changeEmailsTo    = ratelimit.Rule{Name: "address-change-emails", Max: 5, Window: time.Hour}   // per address; anyone can cause them, so they do not count toward emailsTo
+	changeEmailsTo    = ratelimit.Rule{Name: "address-change-emails", Max: 5, Window: time.Hour}   // per address; not emailsTo, because anyone can cause these emails
 	changesOf         = ratelimit.Rule{Name: "address-changes", Max: 5, Window: time.Hour}         // per account; failed requests count too
 	requestsOfNetwork = ratelimit.Rule{Name: "verification-requests", Max: 100, Window: time.Hour} // per network
 )
@@ -81,7 +81,7 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 	if err != nil {
 		return nil, err
 	}
-	// Counted before the address is looked up, because a conflict reveals that it is registered.
+	// Count the request before the lookup, because a conflict reveals that the address is registered.
 	limits, err = s.limiter.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)), changesOf.Of(caller.UserID.Hex()))
 	if err != nil {
 		return limits, err
@@ -112,7 +112,7 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 }
 
 // SignedUp implements user.Addresses. It sends an email if exactly one page in VERIFY_LINK_ORIGINS has a path, and the address
-// has not received too many emails. The limit is checked when the email is sent, because a failed sign-up must not count.
+// has not received too many emails. build checks the limit, because a failed sign-up must not count.
 func (s *Service) SignedUp(ctx context.Context, u user.User) {
 	link := s.links.Standard()
 	if link == "" {
@@ -157,8 +157,7 @@ func (s *Service) send(ctx context.Context, t emaillink.Token) error {
 	return s.emails.Enqueue(ctx, entry(t))
 }
 
-// entry returns the queue entry for the email with a token that is not issued yet. The purpose of the token is verify or
-// change.
+// entry returns the queue entry for the email with a token, which build issues. The purpose of the token is verify or change.
 func entry(t emaillink.Token) email.Entry {
 	kind := verifyKind
 	if t.Purpose == change {
@@ -169,8 +168,8 @@ func entry(t emaillink.Token) email.Entry {
 	}}
 }
 
-// build implements email.Builder for an entry. It issues the token. It returns no email if the token would be invalid because the
-// user was deleted or began a new epoch. After a sign-up, it also returns none if the address has received too many emails.
+// build implements email.Builder for an entry. It issues the token. It returns no email if the user was deleted or has begun a
+// new epoch. After a sign-up, it also returns no email if the address has received too many emails.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	epoch, err := strconv.ParseInt(e.Args["epoch"], 10, 64)
 	if err != nil {
@@ -210,7 +209,7 @@ func (s *Service) buildUndo(ctx context.Context, e email.Entry) (*email.Message,
 	return newMessage(u, t, e.Secret, undoTTL), nil
 }
 
-// Get returns the token with the secret. NotFound: it is unknown, used or expired.
+// Get returns the view of the token with the secret. NotFound: the token is unknown, used or expired.
 func (s *Service) Get(ctx context.Context, secret string) (View, error) {
 	t, u, err := s.find(ctx, secret)
 	return View{Purpose: t.Purpose, Email: t.Email, User: u.Public(), ExpiresAt: t.ExpiresAt}, err
@@ -254,7 +253,7 @@ func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, use
 	if ended || t.Purpose == undo && t.Epoch < u.UndoFrom {
 		return t, u, noToken()
 	}
-	if t.Purpose == change && !t.SteppedUp { // an attacker who had only the password must not use it after the user has enrolled
+	if t.Purpose == change && !t.SteppedUp { // an attacker with only the password may have requested the change before the second factor was set
 		if has, err := s.users.HasSecondFactor(ctx, u.ID); has || err != nil {
 			return t, u, cmp.Or(err, noToken())
 		}
@@ -262,10 +261,9 @@ func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, use
 	return t, u, nil
 }
 
-// change gives a user the address of a token. With the change, it stores a second token, which can undo the change, and the email
-// that sends the second token to the former address: without these, the address must not change. The second token also reserves
-// the former address if that was verified. On a server without transactions, the token and the email are stored before the
-// change.
+// change gives a user the address of a token. In the same Together, it stores a second token, which can undo the change, and the
+// email with the second token to the former address. The second token also reserves the former address if that address was
+// verified. Without transactions, the token and the email are stored before the change.
 func (s *Service) change(ctx context.Context, before user.User, t emaillink.Token) (u user.User, err error) {
 	if err := s.users.CheckAddress(ctx, before.ID, t.Email); err != nil {
 		return user.User{}, err
@@ -290,10 +288,10 @@ func (s *Service) change(ctx context.Context, before user.User, t emaillink.Toke
 	return u, err
 }
 
-// undo gives a user the former address again, and deletes the user's tokens except those that undo earlier changes: an attacker
-// who changed the address twice has the token that undoes the second change. Epochs order the changes, even if the clock goes
-// back. The used token is deleted last, so that undo can be repeated after an error. NotFound: a concurrent request has used the
-// token, or an admin has changed the address.
+// undo gives a user the former address again. It deletes all tokens of the user except those that undo earlier changes: an
+// attacker who changed the address twice has the token that undoes the second change. Epochs order the changes, even if the clock
+// goes back. The used token is deleted last, so that undo can be repeated after an error. NotFound: a concurrent request has used
+// the token, or an admin has changed the address.
 func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error) {
 	u, err := s.users.RestoreEmail(ctx, t.UserID, t.Email, t.Epoch)
 	if err == nil {

@@ -45,7 +45,7 @@ type content struct {
 	Content map[string]struct{ Schema map[string]any }
 }
 
-// newCatalog returns the resources with the names.
+// newCatalog returns the catalog of the resources with the names.
 func newCatalog(names []string, openAPI []byte) *catalog {
 	c := &catalog{resources: map[string]resource{}}
 	if err := json.Unmarshal(openAPI, &c.document); err != nil {
@@ -99,7 +99,7 @@ func (d document) about(r resource) string {
 	return ""
 }
 
-// schema returns the schema of the JSON content, with references replaced by the schemas that they refer to.
+// schema returns the schema of the JSON content, with each reference replaced by its schema.
 func (d document) schema(c content) map[string]any {
 	schema, _ := d.inline(c.Content["application/json"].Schema, maxDepth).(map[string]any)
 	return schema

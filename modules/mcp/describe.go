@@ -8,7 +8,7 @@ import (
 
 const maxDescription = 8 << 10 // bytes
 
-// describe returns the description of a resource for a model, as JSON. If it would be larger than maxDescription, it has fewer
+// describe returns the description of a resource as JSON. If the description would be larger than maxDescription, it has fewer
 // details: no examples, then no descriptions, then only types, then not all fields.
 func (c *catalog) describe(r resource) string {
 	d := c.document.describe(r)
@@ -150,7 +150,7 @@ func isNullable(schema any) bool {
 	return s["nullable"] == true
 }
 
-// strip removes details from a description. The keys of the maps fields and properties are names of fields, which it keeps.
+// strip removes details from a description. It keeps all keys of the maps fields and properties, which are names of fields.
 func strip(v any, details []string) {
 	object, _ := v.(map[string]any)
 	for key, value := range object {
@@ -168,7 +168,7 @@ func strip(v any, details []string) {
 	}
 }
 
-// shorten removes all but the first n names and items from the maps and lists of a description.
+// shorten keeps only the first n items of each list and the first n names of each map fields in a description.
 func shorten(v any, n int) {
 	object, _ := v.(map[string]any)
 	for key, value := range object {

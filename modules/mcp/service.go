@@ -26,7 +26,7 @@ type service struct {
 	name    string
 	root    string
 	handler http.Handler
-	catalog func() *catalog // parses the document at the first call
+	catalog func() *catalog // parses the OpenAPI document at the first call
 }
 
 // The names of the tools.
@@ -43,7 +43,7 @@ const (
 const instructions = "Tools that read and write the records of this service as the user whose credential is sent. Call list_resources first, " +
 	"then describe_resource for the fields and filters of a resource. " + notice
 
-// server returns the MCP server with the tools. The server has the name of the service.
+// server returns the MCP server with the tools.
 func (s *service) server() *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: s.name, Version: "1"},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
@@ -66,8 +66,8 @@ func (s *service) server() *sdk.Server {
 	return server
 }
 
-// addTool adds a tool with the arguments T. run returns the result, which is encoded as JSON. An error of run must be a problem:
-// its text is the result of the tool.
+// addTool adds a tool with the arguments T. The result of run is encoded as JSON unless it is a string. An error of run must be a
+// problem, whose text is the result of the tool.
 func addTool[T any](server *sdk.Server, tool sdk.Tool, run func(*call, T) (any, error)) {
 	tool.InputSchema = schemaOf[T]()
 	server.AddTool(&tool, func(ctx context.Context, request *sdk.CallToolRequest) (result *sdk.CallToolResult, err error) {
@@ -156,7 +156,7 @@ func (s *service) search(c *call, in searchArguments) (any, error) {
 		return nil, err
 	}
 	first := page
-	for size > maxRecord { // request fewer rows, so that next continues after the last one in the result
+	for size > maxRecord { // request fewer rows, so that next continues after the last row in the result
 		rows := len(page.Rows)
 		if rows == 1 {
 			var fields []string
@@ -214,7 +214,7 @@ func (in searchArguments) query(r resource) (url.Values, *apperr.Field) {
 	return query, nil
 }
 
-// filterValue returns a JSON value as the value of a parameter.
+// filterValue returns a JSON value as the value of a query parameter.
 func filterValue(value any) (text string, ok bool) {
 	switch value := value.(type) {
 	case string:
@@ -236,7 +236,7 @@ func filterValue(value any) (text string, ok bool) {
 	return "", false
 }
 
-// page requests a page of a list. size is the size of its rows in bytes.
+// page requests a page of a list. size is the size of its rows and of next in bytes.
 func (s *service) page(c *call, path string, query url.Values) (page pageResult, size int, err error) {
 	response, err := s.send(c, http.MethodGet, path, query, nil, nil)
 	if err != nil {
@@ -299,7 +299,7 @@ func (s *service) delete(c *call, in deleteArguments) (any, error) {
 	return map[string]string{"deleted": in.ID}, nil
 }
 
-// resource returns the resource with the name in the arguments.
+// resource returns the resource that the arguments name.
 func (s *service) resource(c *call, in resourceArgument) (resource, error) {
 	r, ok := s.catalog().resources[in.Resource]
 	if !ok {
@@ -312,18 +312,18 @@ func (s *service) resource(c *call, in resourceArgument) (resource, error) {
 	return r, nil
 }
 
-// segment matches a part of a path that cannot change the meaning of the path.
+// segment matches an ID that cannot change the meaning of a path.
 var segment = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
-// collection returns the resource that the arguments name, and the path of the collection. It fails if the tool does not work
-// for the resource.
+// collection returns the resource that the arguments name, and the path of its collection. It fails if the tool does not work for
+// the resource.
 func (s *service) collection(c *call, in collectionArguments, tool string) (r resource, path string, err error) {
 	if r, err = s.resource(c, in.resourceArgument); err != nil {
 		return r, "", err
 	}
 	if _, ok := r.tools()[tool]; !ok {
 		return r, "", c.invalid(apperr.Field{In: "body", Param: "resource", Code: apperr.NotAllowed, Message: "This tool does not work for this resource. " +
-			"describe_resource returns those that do.", Expected: slices.Sorted(maps.Keys(r.tools()))})
+			"describe_resource returns the tools that do.", Expected: slices.Sorted(maps.Keys(r.tools()))})
 	}
 	parents := r.parents()
 	if len(in.Parent) != len(parents) {

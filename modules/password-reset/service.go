@@ -36,11 +36,11 @@ var (
 )
 
 // Create sends a link to the user with the email address, unless there is no such user or the address has received too many
-// emails. The result and its time do not depend on that: everything that depends on the account happens after the response.
-// ValidationFailed: the link is missing or not allowed. TooManyRequests: the client's network has sent too many requests.
-// Unavailable: too many emails are queued. The states of the rate limits are returned even on error.
+// emails. The result and the response time do not reveal whether there is such a user. ValidationFailed: the link is missing or
+// not allowed. TooManyRequests: the client's network has sent too many requests. Unavailable: too many emails are queued. The
+// states of the rate limits are returned even on error.
 func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (limits ratelimit.States, err error) {
-	in.Link, err = s.links.Choose(in.Link) // before anything is counted
+	in.Link, err = s.links.Choose(in.Link) // first, because a request with an invalid link does not count
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 // emailKind is the kind of reset emails.
 const emailKind = "password-reset"
 
-// build implements email.Builder. It creates the reset, which is valid from now on. It returns no email if the address is
-// unknown.
+// build implements email.Builder. It issues the token, which is valid from now on. It returns no email if the address is unknown.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	u, err := s.users.ByEmail(ctx, e.Address)
 	if err != nil {
@@ -98,8 +97,8 @@ func (s *Service) Get(ctx context.Context, token string) (View, error) {
 	return View{Token: token, User: u.Public(), ExpiresAt: r.ExpiresAt}, apperr.Replace(err, apperr.NotFound, noReset())
 }
 
-// Complete sets the password of the user of the reset. Only one of several concurrent calls succeeds: it begins a new epoch
-// of the user, which invalidates all resets. It resets the counts of wrong passwords, so that the user can sign in.
+// Complete sets the password of the user of the reset, and begins a new epoch of the user, which invalidates all resets. Only one
+// of several concurrent calls succeeds. Complete also clears the counts of wrong passwords, so that the user can sign in.
 // NotFound: the reset is unknown, used or expired.
 func (s *Service) Complete(ctx context.Context, client access.Client, token, password string) (user.User, error) {
 	r, err := s.Find(ctx, token)

@@ -14,7 +14,7 @@ import (
 // errAddress is returned for a connection to an address that is not allowed.
 var errAddress = errors.New("webhook: the address is not public")
 
-// addresses decides which addresses requests can be sent to.
+// addresses decides to which addresses requests can be sent.
 type addresses struct{ networks []netip.Prefix } // value of WEBHOOK_NETWORKS
 
 // special has the networks that are not public: from https://www.iana.org/assignments/iana-ipv4-special-registry and, within
@@ -37,7 +37,7 @@ func prefixes(texts ...string) (out []netip.Prefix) {
 	return out
 }
 
-// embedded returns the IPv4 address that an IPv6 address contains, or the address itself if it contains none.
+// embedded returns the IPv4 address that an IPv6 address contains, or a itself if there is none.
 func embedded(a netip.Addr) netip.Addr {
 	a = a.WithZone("").Unmap()
 	if nat64.Contains(a) {
@@ -60,8 +60,8 @@ func (s addresses) isAllowed(a netip.Addr) bool {
 	return containedIn(s.networks, a) || !containedIn(special, a) && (a.Is4() || globalUnicast.Contains(a))
 }
 
-// control returns a function for net.Dialer.Control that rejects addresses that are not allowed. It runs after name resolution,
-// with the address of the connection, so that a name cannot resolve to another address between check and connection.
+// control returns a function for net.Dialer.Control that rejects addresses that are not allowed. The function runs after name
+// resolution, so that a name cannot resolve to another address between check and connection.
 func control(allow func(netip.Addr) bool) func(network, address string, c syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		a, err := netip.ParseAddrPort(address)

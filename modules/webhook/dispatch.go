@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	portionRows    = 500             // approximate number of deliveries that are created together
+	portionRows    = 500             // maximum number of deliveries that are created together
 	maxPortion     = 500             // maximum number of log entries that are read together
 	eventsInterval = 5 * time.Second // longest time between two reads of the webhooks
 	errorDelay     = time.Second     // delay before another attempt after an error
 )
 
-// dispatch creates the deliveries of the events in the log until ctx ends. Several instances can run it at the same time,
+// dispatch creates the deliveries of the events in the log until ctx ends. Several instances can run dispatch at the same time,
 // because the ID of a delivery does not depend on the instance.
 func (s *Service) dispatch(ctx context.Context) {
 	if len(s.recorded.All()) == 0 {
@@ -52,8 +52,8 @@ func pause(ctx context.Context, d time.Duration, c <-chan struct{}) {
 	}
 }
 
-// dispatchPortion creates the deliveries of the next events in the log. It returns the position after these events, which is zero
-// if no webhook is enabled, and whether there may be more events.
+// dispatchPortion creates the deliveries of the next events in the log. at is the position after these events, or zero if no
+// webhook is enabled. more reports whether the log may have more events.
 func (s *Service) dispatchPortion(ctx context.Context) (at store.Position, more bool, err error) {
 	webhooks, err := s.enabled(ctx)
 	if err != nil || len(webhooks) == 0 {
@@ -66,7 +66,7 @@ func (s *Service) dispatchPortion(ctx context.Context) (at store.Position, more 
 	limit := max(1, min(maxPortion, portionRows/len(webhooks)))
 	entries, next, err := s.db.Log().Read(ctx, store.LogQuery{After: c.position(), Limit: limit})
 	if errors.Is(err, store.ErrPosition) {
-		s.log.Warn("webhooks: the log of changes no longer has the position of the last event, so events are lost; continuing with new ones")
+		s.log.Warn("webhooks: the log of changes no longer has the position of the last event, so events are lost; continuing with new events")
 		next, err = s.db.Log().Last(ctx)
 	}
 	if err != nil || next == c.position() {
@@ -74,10 +74,10 @@ func (s *Service) dispatchPortion(ctx context.Context) (at store.Position, more 
 	}
 	create := func(ctx context.Context) error { return s.create(ctx, webhooks, entries, c, next) }
 	err = s.db.Together(ctx, create)
-	if apperr.Is(err, apperr.Conflict) { // some exist already, which an Atomic cannot ignore
+	if apperr.Is(err, apperr.Conflict) { // some deliveries exist already, and an Atomic cannot ignore a Conflict
 		err = store.Separately(ctx, create)
 	}
-	if apperr.Is(err, apperr.NotFound) { // another instance has created them
+	if apperr.Is(err, apperr.NotFound) { // another instance has created the deliveries
 		return next, true, nil
 	}
 	return next, len(entries) == limit, err
@@ -97,8 +97,8 @@ func (s *Service) cursor(ctx context.Context, webhooks []Webhook) (Cursor, error
 	return c, err
 }
 
-// create creates the deliveries of entries and moves the cursor to next. Deliveries may exist already, from before a crash.
-// NotFound: another instance has moved the cursor. Conflict: a delivery exists, and ctx is the context of an Atomic.
+// create creates the deliveries of entries and moves the cursor to next. Some deliveries may exist already if an instance
+// crashed. NotFound: another instance has moved the cursor. Conflict: a delivery exists, and ctx is the context of an Atomic.
 func (s *Service) create(ctx context.Context, webhooks []Webhook, entries []store.Entry, c Cursor, next store.Position) error {
 	now := store.At(s.now())
 	due := map[store.ID]bool{}

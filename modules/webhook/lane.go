@@ -47,8 +47,8 @@ func afterwards(ctx context.Context, d time.Duration) (context.Context, context.
 	return later, cancel
 }
 
-// touch makes a lane due at the time, unless it is due earlier. It always changes the version of the lane, so that a goroutine
-// that is about to release the lane looks for deliveries again.
+// touch makes a lane due at the given time, unless the lane is due earlier. It always changes the version of the lane, so that a
+// goroutine that is about to release the lane looks for deliveries again.
 func (s *Service) touch(ctx context.Context, webhookID store.ID, kind string, at store.Time) error {
 	store.AfterCommit(ctx, func() { wake(s.newDue) })
 	id := store.Eq("id", laneID(webhookID, kind))
@@ -65,7 +65,7 @@ func (s *Service) touch(ctx context.Context, webhookID store.ID, kind string, at
 	return nil // the webhook was deleted
 }
 
-// claim takes the lanes that are due and that no other goroutine holds.
+// claim takes the due lanes that no other goroutine holds.
 func (s *Service) claim(ctx context.Context) (claimed []Lane, err error) {
 	now := s.now()
 	free := store.Or(store.Eq("leaseUntil", nil), store.Lte("leaseUntil", store.At(now)))
@@ -76,7 +76,7 @@ func (s *Service) claim(ctx context.Context) (claimed []Lane, err error) {
 	for _, l := range due {
 		l, err := s.lanes.Update(ctx, store.And(store.Eq("id", l.ID), free),
 			store.Set("holder", rand.Text()), store.Set("leaseUntil", store.At(now.Add(lease))))
-		if apperr.Is(err, apperr.NotFound) { // another instance was first
+		if apperr.Is(err, apperr.NotFound) { // another instance has taken the lane
 			continue
 		}
 		if err != nil {
@@ -87,8 +87,8 @@ func (s *Service) claim(ctx context.Context) (claimed []Lane, err error) {
 	return claimed, nil
 }
 
-// runLane sends the deliveries of a lane that are due, until there are none or ctx ends, and releases the lane. Attempts in
-// progress continue until the context attempts ends. After an error, another goroutine takes the lane when its lease ends.
+// runLane sends the due deliveries of a lane until none is left or ctx ends, and then releases the lane. An attempt in progress
+// continues until the context attempts ends. After an error, another goroutine takes the lane when its lease ends.
 func (s *Service) runLane(ctx, attempts context.Context, l Lane) {
 	err := s.sendLane(ctx, attempts, l)
 	if err != nil && !apperr.Is(err, apperr.NotFound) { // NotFound: the webhook was deleted, or another instance has the lane

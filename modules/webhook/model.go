@@ -139,7 +139,7 @@ type Lane struct {
 // laneID returns the ID of a lane.
 func laneID(webhookID store.ID, kind string) store.ID { return idOf("lane", webhookID.Hex(), kind) }
 
-// deliveryID returns the ID of the delivery of a log entry to a webhook. It is the same if the delivery is created again.
+// deliveryID returns the ID of the delivery of a log entry to a webhook. A delivery that is created again has the same ID.
 func deliveryID(webhookID store.ID, p store.Position) store.ID {
 	return idOf("delivery", webhookID.Hex(), fmt.Sprint(p.Number), p.ChangeID.Hex())
 }

@@ -14,7 +14,7 @@ import (
 	"example.com/ginseng/modules/user"
 )
 
-// Users are the users who are notified. *user.Module implements it.
+// Users finds the users to notify. *user.Module implements it.
 type Users interface {
 	Admins(ctx context.Context) ([]user.User, error)
 	Get(ctx context.Context, id store.ID) (user.User, error)

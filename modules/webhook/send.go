@@ -21,20 +21,20 @@ import (
 )
 
 const (
-	attemptTimeout = 15 * time.Second // time limit until the header of the response is received
+	attemptTimeout = 15 * time.Second // time limit of an attempt
 	maxReason      = 300              // maximum bytes of Delivery.Error
 	maxResponse    = 64 << 10         // maximum bytes of a response body that are read, so that the connection can be reused
-	jitter         = 0.1              // maximum random extension of a delay, as a fraction of it
+	jitter         = 0.1              // maximum random extension of a delay, as a fraction of the delay
 	giveUp         = 5 * 24 * time.Hour
 	testType       = "webhook.test"
 )
 
-// backoff has the delays between the attempts to send an event. After the last delay there is one more attempt.
+// backoff has the delays between the attempts to send an event.
 var backoff = [...]time.Duration{
 	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 }
 
-// retried is the result of an attempt that failed and is repeated. The other results are delivered and failed.
+// retried is the result label of an attempt that failed and is repeated. The other labels are delivered and failed.
 const retried = "retried"
 
 var errSealed = errors.New("webhook: a secret cannot be decrypted: its key is missing from MASTER_KEY")
@@ -46,12 +46,12 @@ type result struct {
 	reason   string // "" if the event was delivered
 }
 
-// deliver makes an attempt to send a delivery of a lane, and stores the result. An error means that the result is unknown or
-// could not be stored. The delivery then remains due. NotFound: the webhook was deleted.
+// deliver attempts to send a delivery of a lane, and stores the result. After an error, the delivery remains due. NotFound: the
+// webhook was deleted.
 func (s *Service) deliver(ctx context.Context, id store.ID, lane string) error {
 	d, err := s.deliveries.First(ctx, store.And(store.Eq("id", id), store.Eq("lane", lane)))
 	if err != nil {
-		return apperr.Replace(err, apperr.NotFound, nil) // it was sent or deleted
+		return apperr.Replace(err, apperr.NotFound, nil) // the delivery was sent or deleted
 	}
 	w, err := s.webhooks.Get(ctx, d.WebhookID)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Service) deliver(ctx context.Context, id store.ID, lane string) error {
 			d, err = s.deliveries.Update(ctx, store.And(store.Eq("id", d.ID), store.Eq("body", "")), store.Set("body", body))
 		}
 		if err != nil {
-			return apperr.Replace(err, apperr.NotFound, nil) // deleted, or another instance has the lane
+			return apperr.Replace(err, apperr.NotFound, nil) // the delivery was deleted, or another instance has the lane
 		}
 	}
 	r, err := s.attempt(ctx, w, d)
@@ -78,8 +78,8 @@ func (s *Service) deliver(ctx context.Context, id store.ID, lane string) error {
 	return s.conclude(ctx, w, d, r)
 }
 
-// body returns the body of the requests of a delivery. It has the record as everybody may see it. It has only the ID of the
-// record if not everybody may see the record, or if the record was deleted.
+// body returns the body of the requests of a delivery. The body has the public view of the record. If the record is not public or
+// was deleted, the body has only its ID.
 func (s *Service) body(ctx context.Context, d Delivery) (string, error) {
 	var data any = map[string]any{"id": d.RecordID}
 	if r, ok := s.resource(d.Collection); ok && !strings.HasSuffix(d.Type, "."+string(store.Deleted)) {
@@ -139,7 +139,7 @@ func reason(status int, err error) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxReason)], "")
 }
 
-// conclude stores the result of an attempt, and disables the webhook if the receiver is gone, or has failed for too long.
+// conclude stores the result of an attempt. It disables the webhook if the receiver responded 410 Gone or has failed for giveUp.
 func (s *Service) conclude(ctx context.Context, w Webhook, d Delivery, r result) error {
 	now := s.now()
 	if r.reason == "" {
@@ -179,8 +179,8 @@ func (s *Service) conclude(ctx context.Context, w Webhook, d Delivery, r result)
 	return s.touch(ctx, d.WebhookID, retry, at)
 }
 
-// save stores the result of an attempt, unless another attempt has ended since this one began. status is the new status of the
-// delivery.
+// save stores the result of an attempt and the new status of the delivery. It stores nothing if another attempt has ended since
+// this one began.
 func (s *Service) save(ctx context.Context, d Delivery, status string, r result, changes ...store.Change) error {
 	outcome := status
 	if status == pending {

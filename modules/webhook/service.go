@@ -33,7 +33,7 @@ type Service struct {
 	emails     *email.Queue
 	now        func() time.Time
 	log        *slog.Logger
-	newEvents  chan struct{} // has an element if deliveries may have to be created
+	newEvents  chan struct{} // has an element if events may be waiting for deliveries
 	newDue     chan struct{} // has an element if a lane may be due
 	attempts   telemetry.Counter
 }
@@ -92,13 +92,14 @@ func (s *Service) Create(ctx context.Context, in Fields) (Created, error) {
 	if err != nil {
 		return Created{}, err
 	}
-	// The filter makes the count exact. After the insertion, the last of several concurrent requests counts all webhooks.
+	// Count after the insertion, so that the last of several concurrent requests counts all webhooks. Without a filter, the count
+	// can be inexact.
 	count, err := s.webhooks.Count(ctx, store.Ne("id", nil))
 	if err == nil && count > maxWebhooks {
 		err = apperr.New(apperr.Conflict, "There are %d webhooks. Delete one first.", maxWebhooks)
 	}
 	if err != nil {
-		_ = s.Delete(context.WithoutCancel(ctx), id) // after an error, the webhook remains, but no receiver knows its secret
+		_ = s.Delete(context.WithoutCancel(ctx), id) // if this fails, the webhook remains, but nobody knows its secret
 		return Created{}, err
 	}
 	wake(s.newEvents)
@@ -137,8 +138,8 @@ func (s *Service) Get(ctx context.Context, id store.ID) (Webhook, error) {
 	return s.webhooks.Get(ctx, id)
 }
 
-// Update changes the given fields. If Update enables a webhook, the webhook receives the events from then on. NotFound: there is
-// no such webhook. ValidationFailed: see Create.
+// Update changes the given fields. A webhook that Update enables receives only later events. NotFound: there is no such webhook.
+// ValidationFailed: see Create.
 func (s *Service) Update(ctx context.Context, id store.ID, in store.Patch[Fields]) (Webhook, error) {
 	var urlErr, eventsErr error
 	if in.Has("url") {
@@ -182,7 +183,7 @@ func (s *Service) Delete(ctx context.Context, id store.ID) error {
 	if err != nil {
 		return err
 	}
-	return s.deleteDeliveries(context.WithoutCancel(ctx), store.Eq("webhookId", id)) // after an error, the remaining deliveries expire
+	return s.deleteDeliveries(context.WithoutCancel(ctx), store.Eq("webhookId", id)) // if this fails, sweep deletes the deliveries when they are old
 }
 
 const deletePortion = 500
@@ -204,7 +205,7 @@ func (s *Service) deleteDeliveries(ctx context.Context, f store.Filter) error {
 	}
 }
 
-// Rotate gives a webhook a new secret. The old one also signs for another 24 hours. NotFound: there is no such webhook.
+// Rotate gives a webhook a new secret. The old secret also signs for another 24 hours. NotFound: there is no such webhook.
 func (s *Service) Rotate(ctx context.Context, id store.ID) (Created, error) {
 	secret, sealed := s.newSecret(id)
 	until := store.At(s.now().Add(overlap))
@@ -215,8 +216,8 @@ func (s *Service) Rotate(ctx context.Context, id store.ID) (Created, error) {
 	return Created{w.View(), secret}, err
 }
 
-// secrets returns the secrets that sign now, the new one first. It encrypts the new one again if it is not encrypted with the
-// first key.
+// secrets returns the secrets that sign requests now, the new one first. If the new secret is not encrypted with the first key,
+// secrets encrypts it again.
 func (s *Service) secrets(ctx context.Context, w Webhook) ([][]byte, error) {
 	sealed := []string{w.Secret}
 	if w.OldSecretUntil != nil && s.now().Before(w.OldSecretUntil.Time) {
@@ -259,7 +260,7 @@ func (s *Service) Retry(ctx context.Context, webhookID, id store.ID) (Delivery, 
 		return Delivery{}, err
 	}
 	d, err := s.deliveries.First(ctx, store.And(store.Eq("id", id), store.Eq("webhookId", webhookID)))
-	if err != nil || d.Lane == first { // its first attempt is still due
+	if err != nil || d.Lane == first {
 		return d, err
 	}
 	now := store.At(s.now())
