@@ -13,7 +13,7 @@ import (
 func newModules(kit.Deps, struct{}) []kit.Module { return nil }
 
 // A test starts the service on a new database, and calls it as a client does. Each response is checked against the OpenAPI
-// document. In a project, modules/apitest has the first lines.
+// document. In a project, apitest.Start replaces testkit.Start.
 func ExampleStart() {
 	var t *testing.T // of the test
 	api := testkit.Start(t, testkit.Service{Modules: testkit.Modules(newModules)})
@@ -28,5 +28,5 @@ func ExampleStart() {
 	})
 
 	api.Clock.Advance(2 * time.Hour)
-	api.RunJobs() // those that are due at the new time
+	api.RunJobs() // runs the jobs that are due at the new time
 }

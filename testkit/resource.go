@@ -34,7 +34,7 @@ type Resource struct {
 	//	demoted admin  a user who was an admin when signing in
 	//	ROLE           a user with a role of the project
 	//
-	// Other checks call a method as the first caller that may: nobody, owner, the roles, admin, or master key.
+	// Other checks call a method as the first of these callers who may: nobody, owner, the roles, admin, master key.
 	Methods []string
 	Access  map[string][]int
 
@@ -89,7 +89,7 @@ const (
 	ByItem     = "eq in" // of a list: contains
 )
 
-// Inserter stores a record with an ID, whose owner is a user if records have an owner.
+// Inserter stores a record with the ID. If records have an owner, the owner is the user with the ownerID.
 type Inserter func(a *API, recordID, ownerID store.ID)
 
 // Reference describes the records that a field refers to.
@@ -107,7 +107,7 @@ func (r *Resource) Field(name string) *Field {
 	return &r.Fields[slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == name })]
 }
 
-// RecordID returns the ID of record n, from 0, that the fields of a resource refer to.
+// RecordID returns the ID of record n, from 0, that Resource.Records insert.
 func RecordID(n int) store.ID { return store.ID{11: byte(n + 1)} }
 
 // InsertJSON returns a function for Resource.Insert, which stores records of a type. spec has the collection and the fields to
@@ -184,7 +184,8 @@ type suite struct {
 	n        *int               // number of bodies so far
 }
 
-// start starts a service with the records that others refer to; those of the resource itself only if self is true.
+// start starts a service, and inserts the records that fields refer to. It inserts records of the resource itself only if self is
+// true.
 func start(t *testing.T, r Resource, self bool) *suite {
 	t.Helper()
 	s := &suite{API: r.Start(t), Resource: r, t: t, accounts: map[string]Account{}, n: new(int)}
@@ -274,7 +275,7 @@ func (s *suite) samples(i int) map[string]any {
 	return body
 }
 
-// sample returns the sample of a field that a record of the suite has.
+// sample returns a valid value of a field. If the field is unique, no other record has the value.
 func (s *suite) sample(f Field) any {
 	switch {
 	case f.Unique && f.Refers != nil:
@@ -287,7 +288,7 @@ func (s *suite) sample(f Field) any {
 	return f.Samples[0]
 }
 
-// valid returns a valid body: the required fields, with other values where fields are given as names and values.
+// valid returns a valid body with the required fields, and the fields that are given as names and values.
 func (s *suite) valid(fields ...any) map[string]any {
 	s.t.Helper()
 	*s.n++
@@ -333,7 +334,7 @@ func formOf(body map[string]any) url.Values {
 	return form
 }
 
-// textOf returns a value as a form and a query string have it.
+// textOf returns the string for a value in a form or a query string.
 func textOf(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -343,7 +344,7 @@ func textOf(value any) string {
 	case nil:
 		return ""
 	}
-	text, _ := json.Marshal(value) // valid: a test has written it
+	text, _ := json.Marshal(value) // never fails: a test has written the value
 	return string(text)
 }
 
@@ -399,7 +400,7 @@ func (s *suite) forged() map[string]any {
 	return out
 }
 
-// hasError reports whether a body has an error of a parameter with a code. The key is of Field.Invalid.
+// hasError reports whether a body has the error of a parameter. key is a key of Field.Invalid.
 func hasError(body []byte, field, key string) bool {
 	if code, ok := strings.CutPrefix(key, "[0]."); ok {
 		field, key = field+"[0]", code

@@ -58,7 +58,7 @@ func (s *suite) requests(method, path string) (out []Request) {
 	return out
 }
 
-// checkNotFound uses unknown, malformed and deleted IDs, and other parents.
+// checkNotFound requests records by unknown, malformed and deleted IDs, and under other parents.
 func checkNotFound(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	paths := []string{r.Path + "/" + store.NewID().Hex(), r.Path + "/1", r.Path + "/%24gt"}
@@ -97,7 +97,7 @@ func checkRules(t *testing.T, r Resource) {
 		}
 	}
 	if r.has("update") {
-		s := start(t, r, true) // where no other record has the values of unique fields
+		s := start(t, r, true) // a new service, so that no other record has the values of unique fields
 		s.tryValues(Request{Method: "PATCH", Path: s.add(s.valid()), As: s.as("update")}, 200, func(fields ...any) map[string]any {
 			body := map[string]any{}
 			for i := 0; i < len(fields); i += 2 {
@@ -223,7 +223,7 @@ func checkUpdate(t *testing.T, r Resource) {
 	}
 }
 
-// checkVersions sends concurrent updates of one version, of which one succeeds, and deletes another version.
+// checkVersions checks that only one of several concurrent updates of a version succeeds, and that an old version is not deleted.
 func checkVersions(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	path, stale := s.add(s.valid()), `"stale"`
@@ -236,7 +236,7 @@ func checkVersions(t *testing.T, r Resource) {
 	}
 }
 
-// updateAtOnce sends ten concurrent updates of one version of a record, and returns its tag.
+// updateAtOnce sends ten concurrent updates of one version of a record, and returns the tag of that version.
 func (s *suite) updateAtOnce(path string) (tag string) {
 	s.t.Helper()
 	token, body := s.as("update"), s.prepared(map[string]any{s.Fields[0].Name: s.Fields[0].Samples[1]})
@@ -469,7 +469,7 @@ func (s *suite) checkOwnList(other string, body map[string]any) {
 	}
 }
 
-// permutations are unsorted orders of the samples of three records, so that each field has another order than the one before.
+// permutations are unsorted orders of the samples of three records, so that consecutive fields have different orders.
 var permutations = [][3]int{{1, 0, 2}, {1, 2, 0}, {0, 2, 1}, {2, 0, 1}}
 
 // listed are the three records of checkList, oldest first.
@@ -602,7 +602,7 @@ func (l listed) only(matches func(view map[string]any) bool) string {
 	return numbersOf(slices.DeleteFunc([]int{2, 1, 0}, func(record int) bool { return !matches(l.views[record]) }))
 }
 
-// middle returns the second of the three values of a field in order: of a list, an item of the second one.
+// middle returns the second of the three values of a field in order. If that value is a list, middle returns its first item.
 func (l listed) middle(f Field) any {
 	values := []any{l.views[0][f.Name], l.views[1][f.Name], l.views[2][f.Name]}
 	slices.SortStableFunc(values, f.compare)
@@ -652,8 +652,8 @@ func (l listed) hasWord(view map[string]any, prefix string) bool {
 	})
 }
 
-// searchWords returns the words of a value that a search finds, in lower case, without those that every sample of a URL or email
-// address has.
+// searchWords returns the words of a value that a search finds, in lower case, without the words that every sample of a URL or
+// email address has.
 func searchWords(text string) []string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	return slices.DeleteFunc(words, func(w string) bool { return w == "https" || w == "example" || w == "com" })

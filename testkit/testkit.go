@@ -53,7 +53,7 @@ type Service struct {
 	Documents server.Documents
 }
 
-// Modules returns newModules as a function for Service.Modules, which reads the settings S from a directory.
+// Modules returns a function for Service.Modules. The function reads the settings S from a directory, and calls newModules.
 func Modules[S any](newModules func(kit.Deps, S) []kit.Module) func(kit.Deps, string) ([]kit.Module, error) {
 	return func(d kit.Deps, dir string) ([]kit.Module, error) {
 		var s S
@@ -210,7 +210,7 @@ type Response struct {
 	Body   []byte
 }
 
-// Do sends a request. It checks the response against the OpenAPI document and the rules for all responses; see check.
+// Do sends a request. It checks the response against the OpenAPI document and the rules for all responses.
 func (a *API) Do(r Request) Response {
 	a.t.Helper()
 	var body io.Reader = http.NoBody

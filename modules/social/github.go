@@ -68,7 +68,7 @@ func (g github) profile(ctx context.Context, proof Proof) (Profile, error) {
 	switch {
 	case err != nil:
 		return Profile{}, err
-	case status != http.StatusOK: // revoked in the meantime, or the account is suspended
+	case status != http.StatusOK: // the token was revoked in the meantime, or the account is suspended
 		return Profile{}, rejected()
 	case user.ID == 0:
 		return Profile{}, unavailable(errors.New("/user: the response has no user ID"))

@@ -201,7 +201,7 @@ func (c *controller) delete(g *gin.Context) error {
 	return rest.NoContent(g)
 }
 
-// IDOrMe returns the path parameter "id", or the ID of the caller if it is "me". A malformed ID is NotFound.
+// IDOrMe returns the path parameter "id", or the ID of the caller if the parameter is "me". NotFound: the ID is malformed.
 func IDOrMe(g *gin.Context) (store.ID, error) {
 	if g.Param("id") == "me" {
 		return rest.Caller(g).UserID, nil

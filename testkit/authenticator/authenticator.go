@@ -18,7 +18,7 @@ import (
 // authenticator that verifies the user, without a counter and without backups.
 type Authenticator struct {
 	Origin         string // of the page or app
-	RPID           string // instead of that of the options
+	RPID           string // replaces the RP ID of the options; "" replaces nothing
 	Roaming        bool   // a security key
 	NotVerified    bool   // it does not verify the user
 	NotResident    bool   // it stores no discoverable credentials
@@ -26,7 +26,7 @@ type Authenticator struct {
 	BackupState    bool
 	Counter        uint32 // the signature counter of the next ceremony
 	NoUserHandle   bool   // sign-ins have no user handle
-	UserHandle     []byte // instead of that of the credential
+	UserHandle     []byte // replaces the user handle of the credential; nil replaces nothing
 
 	passkeys []passkey
 }
@@ -48,8 +48,8 @@ type Credential struct {
 	Extensions map[string]any `json:"clientExtensionResults"`
 }
 
-// Create is navigator.credentials.create: it creates a passkey. options are PublicKeyCredentialCreationOptionsJSON. It fails if the
-// authenticator has one of the excluded credentials.
+// Create is navigator.credentials.create: it creates a passkey. options are PublicKeyCredentialCreationOptionsJSON. Create fails
+// if the authenticator has one of the excluded credentials.
 func (a *Authenticator) Create(options any) (Credential, error) {
 	var o struct {
 		Challenge string

@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// Build builds the service, and returns the path of the binary, which it writes into dir. Its compiler flags are those of the
-// environment, as for the tests, so that both share the build cache.
+// Build builds the service, and returns the path of the binary, which it writes into dir. The compiler flags come from the
+// environment, so that the build shares the build cache of the tests.
 func Build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "service")
 	build := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w", "-o", binary, "example.com/ginseng")
@@ -35,8 +35,8 @@ type Process struct {
 	log *Buffer
 }
 
-// Start starts the service, and waits until it listens. When the context of cmd ends, the process is killed. Log returns its
-// standard error output, unless cmd.Stderr is set.
+// Start starts the service, and waits until it listens. When the context of cmd ends, the process is killed. Log returns the
+// standard error output of the process, unless cmd.Stderr is set.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, log: new(Buffer)}
 	if cmd.Stderr == nil {

@@ -18,8 +18,8 @@ var consentTemplate = template.Must(template.New("consent").Parse(consentPage))
 // challengeForm is the format of a code_challenge (RFC 7636 4.2): with S256, 32 bytes in base64url.
 var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// mountDialog mounts the authorization endpoint (RFC 6749 4.1.1): GET shows the consent page, POST has the user's decision
-// and redirects to the client. fragment is that of the redirect after consent.
+// mountDialog mounts the authorization endpoint (RFC 6749 4.1.1). GET shows the consent page. POST has the user's decision and
+// redirects to the client. fragment is the fragment of the redirect after consent.
 func (p *provider) mountDialog(path, name, fragment string) {
 	p.mux.HandleFunc("GET "+path, p.authorized(func(w http.ResponseWriter, _ *http.Request, g grant) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -60,8 +60,8 @@ func (p *provider) chosen(r *http.Request) string {
 	}).ID
 }
 
-// authorized reads the authorization request. It shows its errors to the user and does not redirect to the client, because
-// the address may be invalid (RFC 6749 4.1.2.1).
+// authorized reads the authorization request, and calls h. It shows errors to the user, and does not redirect to the client,
+// because the redirect_uri may be invalid (RFC 6749 4.1.2.1).
 func (p *provider) authorized(h func(http.ResponseWriter, *http.Request, grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()

@@ -88,7 +88,7 @@ func (g *OpenID) sign(claims object, changes []Change) string {
 
 // RotateKey replaces the signing key. Tokens signed with old keys stay valid.
 func (g *OpenID) RotateKey() {
-	g.published() // so that there is an old one
+	g.published() // so that there is an old key
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.addKey()
@@ -101,7 +101,7 @@ func (g *OpenID) DropOldKeys() {
 	g.keys = g.keys[max(0, len(g.keys)-1):]
 }
 
-// published returns the keys. The first one is created on first use, because that is slow.
+// published returns the keys. The first key is created on first use, because its creation is slow.
 func (g *OpenID) published() []jose.JSONWebKey {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -40,12 +40,12 @@ type OpenID struct {
 // dialect is the way in which a provider uses OpenID Connect. Paths are below the address.
 type dialect struct {
 	name                                              string
-	discoveryPath                                     string // "" is the one of the standard
+	discoveryPath                                     string // "": the path of the standard
 	authorizePath, tokenPath, certsPath, userInfoPath string
 	issuerPath                                        string                                // of the issuer in discovery
 	secret                                            func(g *OpenID, r *http.Request) bool // whether the client secret of a request is valid
 	change                                            func(g *OpenID, claims object)        // changes the claims of a user
-	document                                          object                                // more of the discovery document
+	document                                          object                                // additional fields of the discovery document
 }
 
 const wellKnown = "/.well-known/openid-configuration"

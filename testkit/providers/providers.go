@@ -1,6 +1,6 @@
 // Package providers has fakes of Facebook, GitHub and OpenID providers, for tests and for trying social sign-in without an account.
-// They are http.Handlers that respond as the documentation of the providers says to what Ginseng and its clients send, with
-// users, codes and tokens that a test creates, and that fail on demand.
+// The fakes are http.Handlers. They respond as the documentation of the providers says, with users, codes and tokens that a test
+// creates, and fail on demand.
 //
 // Codes are single-use, expire after ten minutes, and are bound to the client, the redirect_uri and the S256 challenge of
 // their request (RFC 6749 4.1.3, RFC 7636 4.6). A code_verifier for a code without a challenge is rejected (RFC 9700
@@ -43,7 +43,7 @@ type App struct {
 
 // User is an account at a provider.
 type User struct {
-	ID            string // decimal number, as at Facebook, GitHub and Google; if empty, AddUser sets the next one
+	ID            string // decimal number, as at Facebook, GitHub and Google; if empty, AddUser sets the next number
 	Login         string // GitHub's user name; if empty, AddUser derives it from ID
 	Name          string
 	Email         string // if empty, AddUser derives it from Login, unless NoEmail is set
@@ -98,7 +98,7 @@ func newProvider(app App, now func() time.Time, prefix string, scopes ...string)
 	}
 }
 
-// AddUser adds an account, or replaces the one with the same ID, and returns it with its defaults.
+// AddUser adds an account, or replaces the account with the same ID, and returns the account with its defaults.
 func (p *provider) AddUser(u User) User {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -29,7 +29,7 @@ type link struct {
 	ctx            context.Context // ends when the client or the server has closed its connection
 }
 
-// failure is a network failure. The zero value is none.
+// failure is a network failure. The zero value is no failure.
 type failure struct {
 	cut    bool          // connections are closed
 	silent bool          // nothing is forwarded
@@ -40,8 +40,8 @@ type failure struct {
 // chunk is the number of bytes forwarded at a time.
 const chunk = 16 << 10
 
-// New starts a proxy on a free local port that forwards to a server, host:port. If upward is not nil, it must forward the
-// data of each client itself, and can withhold data or respond. When it returns, the connection ends.
+// New starts a proxy on a free local port that forwards to a server, host:port. If upward is not nil, upward must forward the
+// data of each client to the server, and can withhold data or respond. When upward returns, the connection ends.
 func New(server string, upward func(client, server net.Conn) error) (*Proxy, error) {
 	p := &Proxy{server: server, addr: "127.0.0.1:0", links: make(map[*link]struct{}), changed: make(chan struct{}), upward: upward}
 	return p, p.listen()
@@ -192,7 +192,7 @@ func (p *Proxy) carry(l *link, to, from net.Conn) {
 	}
 }
 
-// wait waits until n bytes may be forwarded, as the current failure demands. It returns false if they are never forwarded.
+// wait waits until the current failure allows n bytes to be forwarded. It returns false if the bytes must not be forwarded.
 func (p *Proxy) wait(l *link, n int) bool {
 	for {
 		p.mu.Lock()
