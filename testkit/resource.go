@@ -14,8 +14,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Resource describes a generated resource. Run checks that the service behaves as described. The values of the fields are as
-// encoding/json decodes those of a response: numbers are float64, lists []any, objects map[string]any.
+// Resource describes a generated resource. Run checks that the service behaves as described. The values of the fields have the
+// types that encoding/json decodes into: float64 for numbers, []any for lists, and map[string]any for objects.
 type Resource struct {
 	Start func(testing.TB, ...Option) *API // starts the service
 	Path  string                           // of the list; if records are under a parent, with RecordID(0) as its ID

@@ -3,7 +3,7 @@
 //   - docs/swagger.json, from the annotations of controllers (swag), and from that docs/openapi.json, in OpenAPI 3.0
 //   - .env.example, from fragments beside the settings that they describe: kit/PACKAGE/.env.example of the runtime and
 //     modules/MODULE/.env.example, .env.example.NAME
-//   - the tables of settings in docs/operations.md, if that has the markers
+//   - the tables of settings in docs/operations.md, if that file has the markers
 package main
 
 import (
@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// run generates the files and writes them. If check is true, it writes nothing, and fails if the content of one differs.
+// run generates the files and writes them. If check is true, it writes nothing, and fails if the content of a file differs.
 func run(check bool) error {
 	if err := files.Restore("."); err != nil {
 		return err

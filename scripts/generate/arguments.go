@@ -19,7 +19,7 @@ type call struct {
 	rules   map[string][]string // methods by rule
 	roles   map[string][]string // roles by method, of the rule role
 	under   string
-	feed    bool // of changes
+	feed    bool // record changes
 	owner   bool
 	noOwner bool
 	onUser  string // what the deletion of the owner does to a record

@@ -65,7 +65,7 @@ func (p *project) planChange(c call) (*plan, error) {
 	return out, p.editRegistry(out, "change", next, func(m *registry.Registry) ([]byte, error) { return m.Replace(old.entry(), next.entry()) })
 }
 
-// merged returns the plan that merges the change of a resource into the files, and adds a migration if it has steps. If files
+// merged returns the plan that merges the change of a resource into the files, and adds a migration if there are steps. If files
 // conflict, it fails unless the call has --merge.
 func (p *project) merged(c call, old, next Resource, steps []string, names ...string) (*plan, error) {
 	if err := trees.CheckClean(context.Background(), p.root); err != nil {
@@ -126,8 +126,8 @@ func (p *project) merged(c call, old, next Resource, steps []string, names ...st
 	return out, nil
 }
 
-// editFields applies --drop, --rename, --change and --add to fields. It returns the new fields, and the steps of the
-// migration in Go, nil if stored records need none.
+// editFields applies --drop, --rename, --change and --add to fields. It returns the new fields, and the Go code of the steps of
+// the migration; nil if stored records need no migration.
 func editFields(old fieldList, c call, wrong *mistakes) (fields fieldList, steps []string) {
 	fields = slices.Clone(old)
 	at := func(flag, name string) int {
@@ -229,12 +229,12 @@ func migrateField(old, next Field) (steps []string) {
 	case next.Required && !old.Required:
 		step("Require(%q)", next.Name)
 	case sorted && (added || !old.IsText() || !old.Sort && !old.Filter):
-		step(`Default[string](%q, "")`, next.Name) // lists sort by the stored value, in which a missing one is not ""
+		step(`Default[string](%q, "")`, next.Name) // lists sort by the stored value, and a missing value is not ""
 	}
 	return steps
 }
 
-// profileFile declares the fields that a project adds to users. Those of the account are in other files.
+// profileFile declares the fields that a project adds to users. Other files declare the fields of the account.
 const profileFile = "modules/user/profile.go"
 
 // planProfile plans new fields of users, and other roles of the project.

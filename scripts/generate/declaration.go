@@ -55,12 +55,13 @@ type Resource struct {
 	Rules   map[string]string // by method; the resource has no method without a rule
 	Changes bool              // changes of records are recorded
 	Owner   bool              // records have a user as their owner, who creates them
-	OnUser  string            // rule of the owner's deletion; "" if records have no owner
+	OnUser  string            // effect of the owner's deletion; "" if records have no owner
 	HasUser bool              // the project has users
 	Under   string            // name of the parent resource of --under; "" if there is none
-	// OwnWrites reports whether flags say who may write records under a parent; otherwise callers that may change the parent.
+	// OwnWrites reports whether flags say who may write records under a parent. If it is false, these are the callers that may
+	// change the parent.
 	OwnWrites bool
-	Roles     []string // of the project; only of users
+	Roles     []string // roles of the project; only set for the resource user
 	Targets   []Target // the parent, and the resources that fields refer to; set by project.resolve
 }
 
@@ -208,7 +209,7 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 		r.OnUser = cmp.Or(c.onUser, r.defaultOnUser())
 	}
 	for _, method := range r.Methods() {
-		for _, other := range []string{methodUpdate, methodDelete} { // whose records are those of the owner
+		for _, other := range []string{methodUpdate, methodDelete} {
 			if r.OwnerOnly(other) && rolesOf(r.Rules[method]) != nil {
 				wrong.Add("flag --role: %s is for roles, and %s for the owner; give %s to roles or admins too, or add --no-owner", method, other, other)
 			}
@@ -216,8 +217,8 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 	}
 }
 
-// defaultOnUser returns what happens to a record when its owner is deleted, if no flag says it: other users do not see an own
-// record, so that nobody would use it anymore.
+// defaultOnUser returns the effect of the owner's deletion if no flag sets it. With --own, the record is deleted, because other
+// users do not see it.
 func (r Resource) defaultOnUser() string {
 	if r.HasRule(ruleOwn) {
 		return onCascade
@@ -259,8 +260,8 @@ func (r *Resource) declareUnder(c call, wrong *mistakes) {
 // writeMethods are the methods that write.
 var writeMethods = []string{methodCreate, methodUpdate, methodDelete}
 
-// declareWrites sets r.OwnWrites. It reports flags that say who may write records under a parent incompletely, or who may read
-// them.
+// declareWrites sets r.OwnWrites. It reports flags that say who may read records under a parent, or that do not cover all methods
+// that write.
 func (r *Resource) declareWrites(c call, wrong *mistakes) {
 	var given []string
 	for _, rule := range rules {
@@ -351,7 +352,7 @@ func (r Resource) Methods() []string {
 	return slices.DeleteFunc(slices.Clone(methods), func(m string) bool { return !r.Has(m) })
 }
 
-// Describes reports whether the annotations of a method have the description of the resource: those of the first one do.
+// Describes reports whether the annotations of a method have the description of the resource. Only the first method has it.
 func (r Resource) Describes(method string) bool { return r.Doc != "" && r.Methods()[0] == method }
 
 // Has reports whether the resource has the method.

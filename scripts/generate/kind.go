@@ -45,8 +45,8 @@ type kind struct {
 	maxLength int    // maximum length of a string or list without max=; if it is set, min= and max= are lengths
 	limit     int    // maximum of max=, if it is more than maxLength
 	isNumber  bool   // min= and max= are values
-	// unique is a Go expression with another value for each n: at least LOW, of WIDTH digits, or of TARGET; "" if the
-	// type cannot be unique. stored is one with another value for each ID of a record.
+	// unique is a Go expression with another value for each n, at least LOW or of WIDTH digits; "" if the type cannot be unique.
+	// stored is a Go expression with another value for each recordID.
 	unique, stored string
 	sample         string                 // a value in the tests; contains WORD, or N for 1, 2 and 3
 	filter         string                 // type of the filter in package listing; "" if there is none

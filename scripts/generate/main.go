@@ -78,7 +78,7 @@ func usage() string {
 	return fmt.Sprintf(usageText, flags.FlagUsages())
 }
 
-// cli is the process that runs the command.
+// cli has the environment of the command.
 type cli struct {
 	dir       string
 	in        io.Reader

@@ -22,7 +22,7 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// mergeFile merges the difference between two generated versions of a Go file into the current one. If they conflict, merged
+// mergeFile merges the difference between two generated versions of a Go file into the current version. If they conflict, merged
 // is nil, and conflicts has the conflicting lines as git marks them.
 func mergeFile(name string, current, before, after []byte) (merged []byte, conflicts string, err error) {
 	switch {
@@ -67,7 +67,7 @@ func mergeFile(name string, current, before, after []byte) (merged []byte, confl
 }
 
 // mergeParameters returns three versions of a module.go in which the parameters of New are those of current with the difference
-// between before and after: git would report a conflict where both add one. It returns other files unchanged.
+// between before and after. Otherwise git would report a conflict if both add a parameter. Other files are returned unchanged.
 func mergeParameters(current, before, after []byte) [3][]byte {
 	versions := [3][]byte{current, before, after}
 	var lists [3][]string
@@ -117,8 +117,8 @@ func parametersOfNew(file *ast.File) *ast.FieldList {
 // conflict matches a conflict in a merged file.
 var conflict = regexp.MustCompile(`(?ms)^<<<<<<< .*?^>>>>>>> [^\n]*\n`)
 
-// unaligned returns Go source without the spaces that align columns. With them, a longer name would change the lines around
-// it, and cause conflicts.
+// unaligned returns Go source without the spaces that align columns. With these spaces, a longer name would change the lines
+// around it, and cause conflicts.
 func unaligned(source []byte) ([]byte, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", source, parser.ParseComments)

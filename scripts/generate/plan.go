@@ -27,8 +27,8 @@ type plan struct {
 	root    string // the project's root
 	changes []change
 	done    string // message to print after the changes
-	// conflicts reports whether edits conflict with changes. Of these, Before and After are the generated files, not those of the
-	// project, so that git can merge them.
+	// conflicts reports whether edits conflict with changes. Before and After of a conflicting change are generated files, not
+	// files of the project, so that git can merge them.
 	conflicts bool
 }
 
@@ -93,8 +93,8 @@ func (p *project) registry() (*registry.Registry, []byte, error) {
 	return modules, source, err
 }
 
-// editRegistry calls edit with the registry and adds the change to a plan. If it fails, the error has the lines that the
-// user can add, change or remove by hand; verb says which.
+// editRegistry calls edit with the registry and adds the change to a plan. If edit fails, the error has the lines that the user
+// can edit by hand. verb is add, change or remove.
 func (p *project) editRegistry(out *plan, verb string, r Resource, edit func(*registry.Registry) ([]byte, error)) error {
 	modules, before, err := p.registry()
 	var after []byte
@@ -169,7 +169,7 @@ func (p *project) generated(name string) (Resource, error) {
 	if err != nil {
 		return r, err
 	}
-	modules, _, _ := p.registry() // the caller reports an invalid one
+	modules, _, _ := p.registry() // the caller reports an invalid registry
 	var wrong mistakes
 	p.resolve(&r, modules, &wrong)
 	return r, wrong.Err()
@@ -244,7 +244,7 @@ func (p *plan) summary() string {
 // returns the API documents of the project at root whose source is in another directory.
 func (p *plan) apply(document func(root, source string) (trees.Tree, error)) error {
 	changes, err := p.documentChanges(document)
-	for _, c := range p.changes { // the registry is the last, so that the project compiles before
+	for _, c := range p.changes { // the registry is last, so that the project compiles until then
 		changes = append(changes, c.Change)
 	}
 	if err == nil {
@@ -256,8 +256,9 @@ func (p *plan) apply(document func(root, source string) (trees.Tree, error)) err
 	return nil
 }
 
-// pick makes the changes with git: it creates a commit of the files before and, as its child, one of the files after, and
-// cherry-picks that. The error is a trees.Conflict.
+// pick makes the changes with git. It commits the files before and, in a child commit, the files after, and cherry-picks the
+// child. If files conflict, the error is a
+// trees.Conflict.
 func (p *plan) pick(message string) error {
 	before, after := trees.Tree{}, trees.Tree{}
 	for _, c := range p.changes {
@@ -275,7 +276,7 @@ func (p *plan) pick(message string) error {
 	return trees.CherryPick(context.Background(), p.root, commit)
 }
 
-// documentChanges returns the changes of the API documents. They are generated from a copy of the project's source that has
+// documentChanges returns the changes of the API documents. It generates the documents from a copy of the project's source with
 // the changes of p.
 func (p *plan) documentChanges(document func(root, source string) (trees.Tree, error)) ([]trees.Change, error) {
 	source, err := trees.Read(p.root, isSource)

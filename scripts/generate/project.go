@@ -29,8 +29,8 @@ type project struct {
 	paths, definitions map[string]bool
 }
 
-// openProject reads the project that dir or the nearest of its parent directories is the root of. First it undoes a change
-// that was killed.
+// openProject reads the project in dir, or in the nearest parent directory that has a project. First it undoes the changes of a
+// run that was killed.
 func openProject(dir string) (*project, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		source, err := os.ReadFile(filepath.Join(at, "go.mod"))

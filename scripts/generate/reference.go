@@ -21,9 +21,9 @@ const (
 // IsRef reports whether the field refers to records.
 func (f Field) IsRef() bool { return f.Target != "" }
 
-// checkOnDelete reports a rule that the field cannot have. The default is restrict, which it replaces by "". Of a reference to
-// user it is clear, because restrict prevents users from deleting their account: it must be written, as must every rule of a
-// required one.
+// checkOnDelete reports a rule that the field cannot have, and sets the default. An optional reference to user has the default
+// clear, because restrict would prevent users from deleting their account. A required reference to user must have a rule. Other
+// references have the default restrict, which is stored as "".
 func (f *Field) checkOnDelete(bad func(string, ...any)) {
 	switch {
 	case f.OnDelete == "" && f.Target == "user" && f.Required && f.IsList():
@@ -64,7 +64,7 @@ type Target struct {
 	Resource
 	Registered string // the module's variable in modules.go
 	Parent     bool   // the records are under this resource
-	IsOwner    bool   // only the owner of a record is one of its records
+	IsOwner    bool   // records refer to this resource only by their owner
 }
 
 // OwnerRule returns the constant of package resource for what the deletion of the owner does to a record.
@@ -73,7 +73,7 @@ func (r Resource) OwnerRule() string { return goName(r.OnUser) }
 // HasClearedOwner reports whether a record can lose its owner.
 func (r Resource) HasClearedOwner() bool { return r.OnUser == onClear }
 
-// target returns the resource with the name, which a reference or --under has given.
+// target returns the resource that a reference or --under names.
 func (p *project) target(name string) (Resource, error) {
 	if name != "user" {
 		return p.declared(name)
@@ -173,8 +173,8 @@ func (r Resource) writesUnseen(parent Resource) string {
 	return ""
 }
 
-// mayNotSee reports whether a method with the rule caller has callers that may not see records whose rule to read them is
-// see. The master key may see all records.
+// mayNotSee reports whether a method with the rule caller has callers that may not read records with the rule see. The master key
+// may read all records.
 func mayNotSee(caller, see string) bool {
 	roles := rolesOf(caller)
 	switch {
@@ -226,8 +226,8 @@ func (p *project) referrers(name string) (out []string) {
 	return out
 }
 
-// nest sets the rules of a resource under a parent: callers that can read the parent can read it and, unless flags say who
-// else, callers that can change the parent can write it.
+// nest sets the rules of a resource under a parent. Callers that can read the parent can read the resource. Callers that can
+// change the parent can write the resource, unless flags set other callers.
 func (r *Resource) nest(parent Resource) {
 	write := parent.Rules[parent.firstOf(changeMethods)]
 	for _, method := range r.Methods() {
@@ -242,7 +242,7 @@ func (r *Resource) nest(parent Resource) {
 // seeRule returns the rule of the method that reads records; "" if there is none.
 func (r Resource) seeRule() string { return cmp.Or(r.Rules[methodShow], r.Rules[methodList]) }
 
-// See returns Go code for the callers that can read records, refer to them and expand them, or change them.
+// See returns Go code for the callers that can read, refer to, expand or change records.
 func (r Resource) See() string {
 	if r.Under != "" {
 		return "nil"
@@ -250,8 +250,8 @@ func (r Resource) See() string {
 	return ruleFacts(r.weakest(methodShow, methodList, methodUpdate, methodDelete)).access
 }
 
-// changeMethods are methods in order of preference: the rule of the first that a resource has decides who can change records
-// under its records.
+// changeMethods are methods in order of preference. The first method that a resource has decides who can write records under its
+// records.
 var changeMethods = []string{methodUpdate, methodDelete, methodCreate}
 
 // Change returns Go code for the callers that can update and delete records, and write the records under them. Routes that
@@ -266,11 +266,11 @@ func (r Resource) Change() string {
 	return ruleFacts(r.weakest(methodUpdate, methodDelete)).access
 }
 
-// strict orders the rules: one with a greater number allows fewer callers.
+// strict orders the rules: a rule with a greater number allows fewer callers.
 var strict = map[string]int{rulePublic: 0, ruleUser: 1, ruleOwn: 2, ruleRole: 3, ruleAdmin: 4, ruleMaster: 5}
 
-// weakest returns the rule of the methods that allows most callers, or the roles of all of them; ruleMaster if the resource has
-// none of them.
+// weakest returns the rule of the methods that allows most callers. Rules for roles are combined. If the resource has none of the
+// methods, weakest returns ruleMaster.
 func (r Resource) weakest(methods ...string) string {
 	weakest := ruleMaster
 	for _, method := range methods {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The methods below are what the templates of the tests use.
+// The templates of the tests use the methods below.
 
 // Referred returns the resources of which the tests create records, to refer to them.
 func (r Resource) Referred() []Target {
@@ -16,8 +16,7 @@ func (r Resource) Referred() []Target {
 	return targets
 }
 
-// Inserters returns the names of the functions in the tests that store the records that others refer to, besides those of the
-// resource itself.
+// Inserters returns the names of the functions in the tests that store referenced records, except records of the resource itself.
 func (r Resource) Inserters() (out []string) {
 	for _, t := range r.Referred() {
 		if t.Name != r.Name {
@@ -84,8 +83,8 @@ func (t Target) GoPackage() string {
 	return t.Package()
 }
 
-// DeletePath returns the path below which a record that the field refers to can be deleted, "" if it cannot; DeleteAs is a caller
-// who may.
+// DeletePath returns the path below which a record that the field refers to can be deleted; "" if it cannot be deleted. DeleteAs
+// returns a caller who may delete the record.
 func (r Resource) DeletePath(f Field) string {
 	target := r.TargetOf(f)
 	if !target.Has(methodDelete) || target.Under != "" {

@@ -19,8 +19,8 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// mergedFiles are the files of a module into which a change of fields is merged. Those of fileNames, which are all files of a new
-// module, also have the test that the developer owns.
+// mergedFiles are the files of a module into which a change of fields is merged. fileNames are all files of a new module,
+// including the test that the developer owns.
 var (
 	mergedFiles = []string{"module.go", "router.go", "controller.go", "service.go", "model.go", fixturesFile}
 	fileNames   = append(slices.Clone(mergedFiles), "router_test.go")

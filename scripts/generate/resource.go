@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The methods below are what the templates of the module use.
+// The templates of the module use the methods below.
 
 // Package is the module's package, Type the type of its stored document, and Collection the service's field of its
 // collection.
@@ -82,7 +82,7 @@ func (r Resource) OwnerOnly(method string) bool {
 	return r.Owner && r.Rules[method] == ruleUser && (method == methodUpdate || method == methodDelete)
 }
 
-// ownersOnly reports whether a method is for the owner of the record, or of the one that it is under.
+// ownersOnly reports whether a method is only for admins and the owner of the record or, if it has one, of its parent.
 func (r Resource) ownersOnly(method string) bool {
 	if above := r.Above(); above != nil && r.AsParent() {
 		return above.OwnerOnly(methodUpdate) && method != methodList && method != methodShow

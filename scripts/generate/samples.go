@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// sampleWords are in alphabetical order, and none begins another, so that tests can sort and search them.
+// sampleWords are in alphabetical order, and no word begins with another, so that tests can sort and search them.
 var sampleWords = []string{
 	"amber", "birch", "cedar", "daisy", "elder", "fennel", "garlic", "hazel", "indigo", "jasmine", "kale", "lotus",
 	"maple", "nettle", "olive", "poppy", "quince", "rowan", "saffron", "thyme", "umbel", "violet", "walnut", "yarrow",
@@ -104,7 +104,7 @@ func (f Field) Distinct() string {
 		return fmt.Sprintf("strconv.FormatInt(int64(%.0f+n), 36)", math.Pow(36, float64(width-1)))
 	}
 	low, high := f.bounds()
-	least := math.Ceil(min(max(low, 0), high-minUnique)) + 100 // no body has a sample
+	least := math.Ceil(min(max(low, 0), high-minUnique)) + 100 // so that no body has the value of a sample
 	return strings.NewReplacer("LOW", number(least), "WIDTH", strconv.Itoa(width)).Replace(f.kind().unique)
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The methods below are what the templates of the tests use.
+// The templates of the tests use the methods below.
 
 // HasRule reports whether a method has the rule.
 func (r Resource) HasRule(rule string) bool {
@@ -18,7 +18,7 @@ func (r Resource) HasRule(rule string) bool {
 // HasOwner reports whether the tests have the account of the owner of the records, or of their parent.
 func (r Resource) HasOwner() bool { return r.HasRule(ruleUser) || r.HasRule(ruleOwn) }
 
-// callers are the callers in the tests, besides the roles of the project. Those from the fourth are users.
+// callers are the callers in the tests, besides the roles of the project. A project without users has only the first three.
 var callers = []string{"nobody", "invalid token", "master key", "user", "admin", "deleted user", "demoted admin"}
 
 // Callers returns the callers in the tests.
@@ -43,7 +43,7 @@ func (r Resource) Statuses(caller string) string {
 	return strings.Join(out, ", ")
 }
 
-// RefersToHidden reports whether a record must refer to one that other users cannot see.
+// RefersToHidden reports whether a record must refer to a record that other users cannot see.
 func (r Resource) RefersToHidden() bool {
 	return slices.ContainsFunc(r.References(), func(f Field) bool { return f.Required && r.TargetOf(f).hides() })
 }
@@ -98,8 +98,8 @@ func (f Field) Absent() string {
 // trial is Go code for a value of a field, with the expected error code of the field; "" if the value is valid.
 type trial struct{ Value, Code string }
 
-// Valid returns Go code for valid values at the bounds of the field's rules, Invalid for those beyond them: a map from the
-// error's code.
+// Valid returns Go code for valid values of the field. Invalid returns Go code for a map of invalid values by the code of their
+// error.
 func (f Field) Valid() string {
 	values := f.trials()[""]
 	if values == nil {
@@ -122,8 +122,8 @@ func (f Field) Invalid() string {
 	return "map[string][]any{" + strings.Join(out, ", ") + "}"
 }
 
-// trials returns Go code for values of the field by the code of their error, "" for valid ones. Those of the first item of a
-// list have the code [0].code.
+// trials returns Go code for values of the field by the code of their error; "" is the code of valid values. The code of an error
+// in the first item of a list is [0].CODE.
 func (f Field) trials() map[string][]string {
 	out, empty := map[string][]string{}, ""
 	add := func(value, code string) {

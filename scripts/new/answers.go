@@ -62,7 +62,7 @@ type request struct {
 	dirGiven   bool     // the user named dir
 	components []string // components to add or remove
 	dryRun     bool
-	notes      []string // what the user is told about components that --with and --without imply
+	notes      []string // messages to the user about components that --with and --without imply
 }
 
 const commandAdd, commandRemove, commandUpgrade = "add", "remove", "upgrade"
@@ -176,7 +176,8 @@ func parseProject(values map[string]string, wrong *mistakes) request {
 	return r
 }
 
-// choose sets the components of --with or --without, with those that they need.
+// choose sets the components of --with and the components that they need, or leaves out the components of --without and the
+// components that need them.
 func (r *request) choose(with, without string, wrong *mistakes) {
 	left := []string{}
 	switch {
@@ -202,8 +203,8 @@ func (r *request) choose(with, without string, wrong *mistakes) {
 	r.Components = slices.DeleteFunc(names(), func(name string) bool { return slices.Contains(left, name) })
 }
 
-// withNeeds returns the listed components and those that they need, in the order of components; extra has those that are not
-// in the list.
+// withNeeds returns the listed components and the components that they need, in the order of components. extra has the components
+// that are not in the list.
 func withNeeds(list []string) (complete, extra []string) {
 	for _, c := range components {
 		needed := needing(c.name, list) != nil
@@ -236,8 +237,8 @@ func chooseProviders(value string, wrong *mistakes) []string {
 	return slices.DeleteFunc(slices.Clone(providers), func(name string) bool { return !slices.Contains(chosen, name) })
 }
 
-// parseItems splits a list at commas and spaces. It reports items that are not in valid, and an empty list; of is what the
-// list belongs to, for the message.
+// parseItems splits a list at commas and spaces. It reports items that are not in valid, and an empty list. of is the flag or
+// command with the list, for the message.
 func parseItems(of, value string, valid []string, wrong *mistakes) []string {
 	items := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, item := range items {
@@ -259,7 +260,7 @@ func names() (out []string) {
 	return out
 }
 
-// nameShape matches valid names of projects. Their length is limited because the name is also that of a database: MongoDB
+// nameShape matches valid names of projects. The length is limited because the name is also the name of a database: MongoDB
 // allows 63 bytes.
 var nameShape = regexp.MustCompile(`^[a-z](-?[a-z0-9]){0,37}$`)
 

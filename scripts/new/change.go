@@ -25,8 +25,8 @@ type project struct {
 	dir string
 }
 
-// openProject opens the project in dir. First it undoes a change that was killed. It fails if the git repository has
-// uncommitted changes.
+// openProject opens the project in dir. First it undoes the changes of a run that was killed. It fails if the git repository
+// has uncommitted changes.
 func openProject(ctx context.Context, dir string) (p project, err error) {
 	if p.dir, err = filepath.Abs(dir); err != nil {
 		return p, err
@@ -44,8 +44,8 @@ func openProject(ctx context.Context, dir string) (p project, err error) {
 	return p, files.CheckClean(ctx, p.dir)
 }
 
-// change adds or removes components. It merges the difference between the unmodified projects with the old and the new
-// components into the project. It edits the registry of the project itself.
+// change adds or removes components. It merges the difference between the unmodified projects with the old and the new components
+// into the project. It edits the registry of the project directly.
 func (c cli) change(ctx context.Context, r request) error {
 	p, err := openProject(ctx, r.dir)
 	if err != nil {
@@ -153,8 +153,8 @@ func (c cli) changedAnswers(a answers, r request) (answers, error) {
 }
 
 // merge merges the difference between two trees into the project, as one commit: it creates a commit of the first tree and,
-// as its child, a commit of the second, and cherry-picks the second. If they conflict, the error says how to continue, and
-// the cherry-pick stays in progress.
+// as its child, a commit of the second, and cherry-picks the second. If files conflict, the error says how to continue,
+// and the cherry-pick stays in progress.
 func (c cli) merge(ctx context.Context, p project, before, after files.Tree, r request, message string) error {
 	base, result, err := files.Commits(ctx, p.dir, before, after, message)
 	switch {

@@ -69,8 +69,8 @@ func (c cli) create(ctx context.Context, r request) error {
 	return nil
 }
 
-// pristine returns the files of a project as create writes them, before any change of the user. This is what render returns,
-// except that the module article of a project without users is generated.
+// pristine returns the files of a project as create writes them, before any change of the user: the files of render, with a
+// generated module article if the project has no users.
 func (s source) pristine(ctx context.Context, a answers) (files.Tree, error) {
 	project, err := s.render(a)
 	if err != nil || a.has("user") || !a.has("article") {
@@ -100,8 +100,8 @@ func (s source) pristine(ctx context.Context, a answers) (files.Tree, error) {
 	return project, err
 }
 
-// build returns the files of a project with its runtime, go.mod and go.sum, and with what complete changes in a temporary
-// directory that has them.
+// build returns the files of a project with its runtime, go.mod and go.sum. It calls complete, which changes the files in a
+// temporary directory.
 func (s source) build(ctx context.Context, project files.Tree, a answers, complete func(ctx context.Context, dir string) error) (files.Tree, error) {
 	mod, err := s.goMod([]byte("module " + a.Module + "\n"))
 	if err != nil {
@@ -133,7 +133,7 @@ func finish(ctx context.Context, dir string) error {
 	return err
 }
 
-// finishCopy does the same for a project with a copy of this command's own runtime, without compiling a tool.
+// finishCopy is finish for a project with a copy of this command's own runtime. It does not compile a tool.
 func (c cli) finishCopy(ctx context.Context, dir string) error {
 	tidied := make(chan error, 1)
 	go func() { tidied <- tidy(ctx, dir) }()
@@ -188,12 +188,12 @@ func (s source) goMod(src []byte) ([]byte, error) {
 
 const envFile = ".env"
 
-// newEnv is the begin of a new project's .env, with the project's name.
+// newEnv is the beginning of a new project's .env. %s is the project's name.
 const newEnv = `# The settings of this machine. .env.example lists all settings.
 DATABASE_URL=sqlite:data/%s.db
 `
 
-// addSecrets returns the content of .env with a random value for each secret of .env.example that it does not have.
+// addSecrets returns the content of .env with a random value for each secret of .env.example that env lacks.
 func addSecrets(env, example []byte) []byte {
 	if env == nil {
 		env = []byte("# The settings of this machine. .env.example lists all settings.\n")

@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/scripts/internal/files"
 )
 
-// reserved are the names of the files and directories at the top of a project, except .gitignore: a directory that has one
+// reserved are the names of the files and directories at the top of a project, except .gitignore: a directory with a .gitignore
 // can become a project, and commit adds the missing lines.
 var reserved = []string{
 	answersFile, ".dockerignore", ".env", ".env.example", ".gitattributes", ".github", "Dockerfile", "Makefile", "README.md",
@@ -27,8 +27,8 @@ type target struct {
 	existing []string // names of the files and directories that it already has
 }
 
-// checkTarget fails if the directory has one of the reserved names. Unless given is true, which means that the user named
-// the directory, it also fails if the directory is in a Go module.
+// checkTarget fails if the directory has one of the reserved names. If the user did not name the directory (given is false), it
+// also fails if the directory is in a Go module.
 func checkTarget(dir string, given bool) (target, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -53,8 +53,7 @@ func checkTarget(dir string, given bool) (target, error) {
 	return t, nil
 }
 
-// commit writes the project to the target: all files or none. If the process is killed, the next run removes what it has
-// written.
+// commit writes the project to the target: all files or none. If the process is killed, the next run removes the written files.
 func (t target) commit(project files.Tree) error {
 	parent := filepath.Dir(t.path)
 	if err := os.MkdirAll(parent, 0o755); err != nil {

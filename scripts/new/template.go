@@ -210,7 +210,7 @@ func (s source) rewrite(name string, src []byte, a answers) ([]byte, error) {
 		file.Name(a.Name)
 		file.Annotation("@title", title(a.Name))
 	}
-	if path.Dir(name) == "modules/social" && !omitsProvider(path.Base(name), answers{}) { // what the providers share
+	if path.Dir(name) == "modules/social" && !omitsProvider(path.Base(name), answers{}) { // a file that the providers share
 		gone := map[string]bool{}
 		for other, src := range s.files {
 			if path.Dir(other) == "modules/social" && path.Ext(other) == ".go" && omitsProvider(path.Base(other), a) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ask asks for the values that no flag has set, and adds them to values. It asks again after an invalid answer, and fails if
-// the input ends before.
+// ask asks for the values that no flag has set, and adds them to values. It asks again after an invalid answer, and fails if the
+// input ends early.
 func (c cli) ask(values map[string]string) error {
 	ended := false
 	question := func(name, text, standard string, check func(string) string) {

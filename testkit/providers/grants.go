@@ -52,7 +52,7 @@ func Challenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Code returns an authorization code of a user for the app, with the scopes of a sign-in. It is bound to redirectURI and,
+// Code returns an authorization code of a user for the app, with the scopes of a sign-in. The code is bound to redirectURI and,
 // unless challenge is "", to that S256 code_challenge.
 func (p *provider) Code(userID, redirectURI, challenge string) string {
 	return p.code(grant{clientID: p.app.ID, redirectURI: redirectURI, scopes: p.scopes, challenge: challenge, userID: userID})
@@ -67,8 +67,8 @@ func (p *provider) code(g grant) string {
 	return code
 }
 
-// redeem exchanges the code of a request for an access token of its user. If the code is one of the client, it is used up
-// even if the exchange fails. A redirect_uri is only compared if the request has one.
+// redeem exchanges the code of a request for an access token of its user. A code of the client is used up even if the exchange
+// fails. A redirect_uri is only compared if the request has one.
 func (p *provider) redeem(clientID string, r *http.Request) (accessToken, User, error) {
 	code, redirectURI, verifier := r.FormValue("code"), r.FormValue("redirect_uri"), r.FormValue("code_verifier")
 	p.mu.Lock()
@@ -109,7 +109,7 @@ func (p *provider) TokenFor(clientID, userID string, scopes ...string) string {
 	return p.issue(clientID, userID, scopes).value
 }
 
-// issue creates an access token with exactly these scopes, as long as GitHub's.
+// issue creates an access token with exactly these scopes. The token has the length of GitHub's tokens.
 func (p *provider) issue(clientID, userID string, scopes []string) accessToken {
 	t := accessToken{p.prefix + rand.Text() + rand.Text()[:10], clientID, userID, scopes}
 	p.mu.Lock()

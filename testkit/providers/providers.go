@@ -136,7 +136,7 @@ func (p *provider) user(id string) (u User, ok bool) {
 	return users[i], true
 }
 
-// Fail makes requests to the paths fail, or all requests if no path is given. Fail(None, paths...) ends that.
+// Fail makes requests to the paths fail, or all requests if no path is given. Fail(None, paths...) ends the failure.
 func (p *provider) Fail(f Failure, paths ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,7 +171,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case Down:
 		panic(http.ErrAbortHandler)
 	case Slow:
-		_, _ = io.Copy(io.Discard, r.Body) // net/http detects only then that the client left
+		_, _ = io.Copy(io.Discard, r.Body) // net/http detects only after this that the client left
 		<-r.Context().Done()
 	case Nonsense:
 		page(w, http.StatusOK, "It works!")
