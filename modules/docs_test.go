@@ -126,14 +126,14 @@ func TestEveryRouteIsDocumented(t *testing.T) {
 	}
 }
 
-// TestListsAreDocumented compares the documented parameters of each list, and the values of fields and sort, with the
-// supported ones, which the list returns for an unknown one.
+// TestListsAreDocumented compares the documented parameters of each list, and the documented values of fields and sort, with the
+// supported values. The error for an unknown value lists the supported values.
 func TestListsAreDocumented(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	admin := api.SignUp("admin")
 	pages := slices.DeleteFunc(pageSchemas(t), func(ref string) bool {
-		return strings.HasSuffix(ref, "ChangesPage") // the rows are events; fields are those of the record in them
+		return strings.HasSuffix(ref, "ChangesPage") // the rows are events, and fields selects fields of their records
 	})
 	lists := 0
 	for name, op := range operations(t) {
@@ -146,7 +146,7 @@ func TestListsAreDocumented(t *testing.T) {
 		if op.security() == "MasterKey" {
 			caller = testkit.MasterKey
 		}
-		// taken are the supported values, which the list returns for an unknown one.
+		// taken returns the supported values, from the error for an unknown value.
 		taken := func(query string) []string {
 			var problem struct {
 				Errors []struct{ Expected []string }
@@ -220,7 +220,7 @@ func TestEveryDocumentedStatus(t *testing.T) {
 	}
 }
 
-// statuses returns the documented statuses, and those of every operation of its kind.
+// statuses returns the documented statuses of the operation, and the statuses of every operation of its kind.
 func (k *requestBuilder) statuses() []string {
 	out := append(slices.Collect(maps.Keys(k.op.Responses)), "400", "401", "503")
 	if k.method != "GET" {
@@ -240,8 +240,8 @@ type requestBuilder struct {
 	op           operation
 	owner        testkit.Account
 	other, admin func() testkit.Account // created on first use: a sign-up is slow on purpose
-	record       func() string          // likewise; the path of a record of the path's collection
-	providers    testkit.Providers      // if the path has one
+	record       func() string          // path of a record in the collection of path; created on first use
+	providers    testkit.Providers      // set if the path has {provider}
 }
 
 func newRequestBuilder(t *testing.T, ops map[string]operation, name string, set ...testkit.Option) *requestBuilder {
@@ -314,7 +314,7 @@ func (k *requestBuilder) refers() bool {
 // good returns a request that succeeds.
 func (k *requestBuilder) good() testkit.Request { return k.request(k.method, k.path, false) }
 
-// request returns a valid request with the required parameters, or with all that have an example.
+// request returns a valid request with the required parameters, or with all parameters that have an example.
 func (k *requestBuilder) request(method, path string, full bool) testkit.Request {
 	op := k.ops[method+" "+path]
 	r := testkit.Request{Method: method, Path: path}
@@ -402,7 +402,7 @@ func (k *requestBuilder) produce(t *testing.T, status string) {
 		return // the tests of the referring resource produce it
 	}
 	if status == "409" && (k.method == "PUT" || k.method == "PATCH") && !k.request(k.method, k.path, true).Form.Has("name") {
-		return // two records differ by name here; the tests of the module produce it with other fields
+		return // here, two records differ by name; the tests of the module produce it with other fields
 	}
 	if strings.Count(k.path, "{") > 1 && status != "401" && status != "404" {
 		return // a record under another: see the tests of its module
@@ -505,7 +505,7 @@ func (k *requestBuilder) produce(t *testing.T, status string) {
 			r.As, bad.As = "", ""
 		case "/auth/refresh":
 			bad.Form = url.Values{"refresh_token": {"x"}}
-			r = bad // a valid one always passes
+			r = bad // a valid token is never limited
 		case "/auth/{provider}":
 			bad.Form = url.Values{"access_token": {"x"}}
 		default:
@@ -541,8 +541,8 @@ func (k *requestBuilder) produce(t *testing.T, status string) {
 
 var publicSignup = testkit.Env("PUBLIC_SIGNUP", "true")
 
-// conflict changes r so that it conflicts with a record: one with the same unique values, or one that a request with the
-// same Idempotency-Key is creating, which ends when the returned function is called.
+// conflict changes r so that it conflicts with a record with the same unique values, or with a request in progress with the same
+// Idempotency-Key. The returned function ends that request.
 func (k *requestBuilder) conflict(r *testkit.Request) (end func()) {
 	switch k.path {
 	case "/auth/{provider}": // an unverified address
@@ -597,7 +597,7 @@ func (k *requestBuilder) conflict(r *testkit.Request) (end func()) {
 }
 
 // gate is a database that blocks one insert when armed, except those of the idempotency middleware. It blocks an Atomic before it
-// begins, because others could not write meanwhile.
+// begins, because no other request could write during the Atomic.
 type gate struct {
 	store.DB
 	armed            atomic.Bool

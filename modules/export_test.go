@@ -25,7 +25,7 @@ type exporter struct {
 	*testkit.API
 	t      *testing.T
 	owner  testkit.Account
-	stored time.Time // when the last article was
+	stored time.Time // time at which the last article was stored
 }
 
 func startExporter(t *testing.T, options ...testkit.Option) *exporter {
@@ -110,7 +110,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestExportParameters checks the errors, and the access, which is the list's.
+// TestExportParameters checks the errors of exports, and that an export requires the same access as the list.
 func TestExportParameters(t *testing.T) {
 	t.Parallel()
 	e := startExporter(t)
@@ -158,8 +158,8 @@ func (e *exporter) slow(path, as string) (*http.Response, net.Conn) {
 	return response, conn
 }
 
-// TestExportLimit has four clients that do not read. A fifth export is rejected, others read and write, and the place of a client
-// that disconnects is free again.
+// TestExportLimit has four clients that do not read. A fifth export is rejected, but other requests succeed. When a client
+// disconnects, another export is possible.
 func TestExportLimit(t *testing.T) {
 	t.Parallel()
 	e := startExporter(t)
@@ -192,7 +192,7 @@ func TestExportLimit(t *testing.T) {
 	}
 }
 
-// TestExportAborted deletes the user, and stops the service, during an export. The client notices that it is not complete.
+// TestExportAborted deletes the user, and stops the service, during an export. The client notices that the export is incomplete.
 func TestExportAborted(t *testing.T) {
 	t.Parallel()
 	e := startExporter(t, func(c *testkit.Config) { c.StreamCheck = time.Nanosecond })

@@ -74,7 +74,7 @@ func (op operation) missing() invalid {
 func (op operation) body() map[string]property {
 	out := map[string]property{}
 	for name, p := range op.Input.Properties {
-		if name != rest.Credential || p.MaxLength > 0 { // a provider's token has a maximum
+		if name != rest.Credential || p.MaxLength > 0 { // the access_token of a provider has a maximum length
 			out[name] = p
 		}
 	}

@@ -15,7 +15,7 @@ func newModules(kit.Deps, struct{}) []kit.Module { return nil }
 // A test starts the service on a new database, and calls it as a client does. Each response is checked against the OpenAPI
 // document. In a project, apitest.Start replaces testkit.Start.
 func ExampleStart() {
-	var t *testing.T // of the test
+	var t *testing.T // the parameter of the test
 	api := testkit.Start(t, testkit.Service{Modules: testkit.Modules(newModules)})
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 

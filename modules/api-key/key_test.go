@@ -8,7 +8,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TestKeyFormat parses keys, and keys with an error.
+// TestKeyFormat parses valid and malformed keys.
 func TestKeyFormat(t *testing.T) {
 	t.Parallel()
 	id := store.NewID()

@@ -55,7 +55,7 @@ func patch(path, as, name, value string) request {
 	return request{Method: "PATCH", Path: path, As: as, Form: url.Values{name: {value}}}
 }
 
-// TestCreate creates keys, valid and not.
+// TestCreate creates keys with valid and invalid parameters.
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	api := start(t)
@@ -179,7 +179,7 @@ func TestScopes(t *testing.T) {
 	})
 }
 
-// TestRoles gives a user a role of a project, which keys do not have, and takes it away.
+// TestRoles gives users a role of a project, which their keys do not have, and takes the role away.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	api := start(t)
@@ -289,7 +289,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestRestore undoes a change of the address and completes a reset, which end keys.
+// TestRestore checks that an undone change of the address and a completed reset end keys.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	api := start(t)

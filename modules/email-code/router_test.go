@@ -26,7 +26,7 @@ var row = testkit.Row
 
 const path = "/auth/email-code"
 
-// signup makes codes create accounts.
+// signup is an Option with which codes create accounts.
 var signup = testkit.Env("EMAIL_CODE_SIGNUP", "true")
 
 // ask requests a code and returns the challenge.
@@ -237,7 +237,7 @@ func TestAttemptsOfChallenge(t *testing.T) {
 	want(t, api.Do(with(challenge, code)), 401, "too many wrong codes")
 }
 
-// wrong makes the requests concurrently on two instances, and returns how many responses are for wrong codes.
+// wrong makes the requests concurrently on two instances, and returns how many responses report a wrong code.
 func wrong(api *testkit.API, requests []request, options ...testkit.Option) int64 {
 	instances := []*testkit.API{api, api.Instance(options...)}
 	var n atomic.Int64
@@ -298,7 +298,7 @@ func TestAttemptsOfAccount(t *testing.T) {
 	}
 }
 
-// gate is a database that delays the deletion of a code until a second one begins.
+// gate is a database that delays the deletion of a code until a second deletion begins.
 type gate struct {
 	store.DB
 	both sync.WaitGroup

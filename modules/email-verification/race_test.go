@@ -34,7 +34,7 @@ func TestConcurrentConfirm(t *testing.T) {
 	}
 	api.Finish()
 	api.want(200, show(tokenIn(t, api.Email.Next(t))))
-	api.Email.None(t) // one link that undoes the change, which works
+	api.Email.None(t) // there is only one link that undoes the change
 }
 
 // TestRaceForAddress lets two users, on two instances, confirm a change to the same address: one gets it.
@@ -58,11 +58,11 @@ func TestRaceForAddress(t *testing.T) {
 	if m := a.Email.Next(t); m.To != ada.Email && m.To != eve.Email {
 		t.Errorf("an email to %s", m.To)
 	}
-	a.Email.None(t) // to the loser
+	a.Email.None(t) // no email to the other user
 }
 
-// paused is a database that calls a function, once, before a change or an insert of a user, or before several writes that it
-// stores together: other writes would wait for them.
+// paused is a database that calls a function, once, before a change or an insert of a user. It calls the function before a
+// Together, because other writes would wait for the Together.
 type paused struct {
 	store.DB
 	mu     sync.Mutex

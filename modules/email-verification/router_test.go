@@ -296,7 +296,7 @@ func TestLimits(t *testing.T) {
 	}
 	limited(askChange(ada.Email, testkit.Password, "New@example.ORG"), "address-change-emails")
 	api.want(201, signUp("new@example.org"))
-	api.verification(testkit.Account{Session: api.SignIn("new@example.org", testkit.Password)}) // not limited by others' changes
+	api.verification(testkit.Account{Session: api.SignIn("new@example.org", testkit.Password)}) // changes by other users do not count
 	for range 100 {
 		api.Do(askVerification(ada.Token))
 	}

@@ -253,7 +253,8 @@ func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, use
 	if ended || t.Purpose == undo && t.Epoch < u.UndoFrom {
 		return t, u, noToken()
 	}
-	if t.Purpose == change && !t.SteppedUp { // an attacker with only the password may have requested the change before the second factor was set
+	// An attacker with only the password may have requested the change before the second factor was set.
+	if t.Purpose == change && !t.SteppedUp {
 		if has, err := s.users.HasSecondFactor(ctx, u.ID); has || err != nil {
 			return t, u, cmp.Or(err, noToken())
 		}

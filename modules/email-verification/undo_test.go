@@ -42,7 +42,7 @@ func TestChangeBack(t *testing.T) {
 	api.changed(to, testkit.Password, ada.Email)
 	api.want(409, signUp(to))
 	session := api.SignIn(ada.Email, testkit.Password)
-	api.want(200, confirm(undo)) // somebody who knows the password may have changed it back
+	api.want(200, confirm(undo)) // somebody who knows the password may have changed the address back
 	api.want(401, request{Method: "GET", Path: "/users/me", As: session.Token})
 }
 
@@ -67,7 +67,7 @@ func TestUndoAfterAdmin(t *testing.T) {
 		row("an address that was reserved", signUp(second), 201, nil, nil),
 	})
 	next := api.changed(ada.Email, testkit.Password, third)
-	api.want(200, confirm(next)) // of a change after that of the admin
+	api.want(200, confirm(next)) // the link of a change after the change of the admin
 
 	own := api.changed(admin.Email, testkit.Password, "root@example.org")
 	admin.Session = api.SignIn("root@example.org", testkit.Password)
@@ -100,7 +100,7 @@ func TestUndo(t *testing.T) {
 	})
 }
 
-// TestUndoInTurn undoes the later of two changes first: the earlier can still be undone.
+// TestUndoInTurn undoes the later of two changes first. The earlier change can still be undone.
 func TestUndoInTurn(t *testing.T) {
 	t.Parallel()
 	api := start(t)

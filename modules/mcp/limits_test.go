@@ -17,7 +17,7 @@ import (
 	"example.com/ginseng/testkit"
 )
 
-// TestInstructionsAreData stores a text with instructions. Results must say that it is data.
+// TestInstructionsAreData stores a text with instructions. Results must say that the text is data.
 func TestInstructionsAreData(t *testing.T) {
 	t.Parallel()
 	a := start(t)
@@ -152,7 +152,7 @@ func (k *keys) VerifyKey(_ context.Context, _ access.Client, key string) (access
 	return p, nil
 }
 
-// TestAPIKeys calls tools with API keys: the scope decides which of them work. If the owner is restricted, only those that read
+// TestAPIKeys calls tools with API keys. The scope decides which tools work. If the owner is restricted, only the tools that read
 // work.
 func TestAPIKeys(t *testing.T) {
 	t.Parallel()
@@ -161,7 +161,7 @@ func TestAPIKeys(t *testing.T) {
 	created := a.tool("create_record", object{"resource": "articles", "data": object{"title": "x"}})["record"].(object)
 	k.owner, _ = store.ParseID(created["userId"].(string))
 	record := object{"resource": "articles", "id": created["id"]}
-	for scope, errors := range map[string]string{ // of reading and writing
+	for scope, errors := range map[string]string{ // error codes of reads and writes
 		"articles:read": "/insufficient_scope", "*:read": "/insufficient_scope", "articles:write": "insufficient_scope/", "*:write": "insufficient_scope/",
 		"orders:write": "insufficient_scope/insufficient_scope", "admin": "insufficient_scope/insufficient_scope", "restricted": "/email_not_verified",
 	} {

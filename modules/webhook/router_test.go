@@ -167,7 +167,7 @@ func (s *service) article(title string) (id string) {
 	return s.Do(s.do("POST", "/articles", map[string]any{"title": title})).JSON(201)["id"].(string)
 }
 
-// earlier creates an article, and waits until the log has it: on MongoDB, it does shortly after the response.
+// earlier creates an article, and waits until the log has it. On MongoDB, that is shortly after the response.
 func (s *service) earlier(title string) (id string) {
 	s.t.Helper()
 	id = s.article(title)
@@ -445,7 +445,7 @@ func TestFiveDays(t *testing.T) {
 		t.Fatal("disabled immediately")
 	}
 	s.Clock.Advance(4 * day)
-	if !add(200, 2) { // the retry or the new one succeeds
+	if !add(200, 2) { // the retry or the new event succeeds
 		t.Fatal("disabled after four days")
 	}
 	eventually(t, "all are delivered", func() bool { return len(s.deliveries(path, "?status=delivered")) == 2 })

@@ -183,7 +183,8 @@ func (s *Service) Delete(ctx context.Context, id store.ID) error {
 	if err != nil {
 		return err
 	}
-	return s.deleteDeliveries(context.WithoutCancel(ctx), store.Eq("webhookId", id)) // if this fails, sweep deletes the deliveries when they are old
+	// If this fails, sweep deletes the deliveries when they are old.
+	return s.deleteDeliveries(context.WithoutCancel(ctx), store.Eq("webhookId", id))
 }
 
 const deletePortion = 500

@@ -113,7 +113,7 @@ func TestPrivateRecords(t *testing.T) {
 	}
 }
 
-// TestExpiredPosition checks that events continue with new ones if the log no longer has the position.
+// TestExpiredPosition checks that deliveries continue with new events if the log no longer has the position.
 func TestExpiredPosition(t *testing.T) {
 	t.Parallel()
 	bodies := make(chan string, 10)

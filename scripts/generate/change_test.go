@@ -174,7 +174,7 @@ func TestChangeKeepsEdits(t *testing.T) {
 	}
 }
 
-// TestChangeConflict has edits of the lines to change. Nothing is changed, also if the documents fail.
+// TestChangeConflict edits the lines that the command changes. Nothing is changed, even if the documents fail.
 func TestChangeConflict(t *testing.T) {
 	t.Parallel()
 	dir := newRepository(t, declaredProduct...)
@@ -195,7 +195,8 @@ func TestChangeConflict(t *testing.T) {
 	}
 }
 
-// TestChangeMerge leaves git's merge state where edits conflict. Continued, it is a commit; aborted, nothing has changed.
+// TestChangeMerge leaves git's merge state where edits conflict. Continuing the merge creates a commit; aborting it changes
+// nothing.
 func TestChangeMerge(t *testing.T) {
 	t.Parallel()
 	dir := newRepository(t, declaredProduct...)

@@ -18,7 +18,7 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// newProject makes a project with what the command reads.
+// newProject makes a project with the files that the command reads.
 func newProject(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -110,7 +110,7 @@ func callWith(c cli, args ...string) result {
 	return result{code, out.String(), errs.String()}
 }
 
-// TestAddUndo adds a resource, is rejected when it repeats that, and removes the resource: the files are as before.
+// TestAddUndo adds a resource, fails to add it again, and removes it. Then the files are as before.
 func TestAddUndo(t *testing.T) {
 	t.Parallel()
 	dir := newProject(t)

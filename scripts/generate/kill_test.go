@@ -69,8 +69,8 @@ func newService(t *testing.T) string {
 	return dir
 }
 
-// TestKilled kills the command at random moments, every second time soon after it begins to write. The files are those of
-// before or after the change, with the documents; after a kill while it wrote, they are so once it runs again.
+// TestKilled kills the command at random moments, every second time soon after it begins to write. Afterwards all files, with the
+// documents, are those from before or after the change. If the kill interrupted the writes, this is so after the next run.
 func TestKilled(t *testing.T) {
 	dir, temporary := newService(t), t.TempDir()
 	add, undo := []string{"note", "text", "maker:ref(user)"}, []string{"--undo", "note"}

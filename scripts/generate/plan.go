@@ -257,8 +257,7 @@ func (p *plan) apply(document func(root, source string) (trees.Tree, error)) err
 }
 
 // pick makes the changes with git. It commits the files before and, in a child commit, the files after, and cherry-picks the
-// child. If files conflict, the error is a
-// trees.Conflict.
+// child. If files conflict, the error is a trees.Conflict.
 func (p *plan) pick(message string) error {
 	before, after := trees.Tree{}, trees.Tree{}
 	for _, c := range p.changes {

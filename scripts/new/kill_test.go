@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestKilled kills the command at random moments, every second time soon after it begins to write. The directory has the
-// project or not; when the command runs again, it has, and nothing is beside it.
+// TestKilled kills the command at random moments, every second time soon after it begins to write. The directory has the whole
+// project or nothing of it. After the next run, it has the project, and its parent directory has no other files.
 func TestKilled(t *testing.T) {
 	t.Run("missing", func(t *testing.T) {
 		if testing.Short() {

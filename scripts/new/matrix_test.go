@@ -107,7 +107,7 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// TestProjectFiles checks what only a project with everything shows.
+// TestProjectFiles checks the files of a project with all components.
 func TestProjectFiles(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(root, "scripts/tools/go.mod"))
 	if err != nil {
