@@ -18,7 +18,7 @@ import (
 // types that encoding/json decodes into: float64 for numbers, []any for lists, and map[string]any for objects.
 type Resource struct {
 	Start func(testing.TB, ...Option) *API // starts the service
-	Path  string                           // of the list; if records are under a parent, with RecordID(0) as its ID
+	Path  string                           // path of the list; if records are under a parent, the parent is RecordID(0)
 	Under string                           // the field with the ID of the parent; "" if there is no parent
 
 	// Access has, for each caller, the expected status of each method in Methods, which are some of create, list, show, update and
@@ -97,8 +97,8 @@ type Reference struct {
 	Insert   Inserter          // stores a record that the field can refer to
 	Self     bool              // the field refers to records of the same resource
 	Hidden   bool              // users can refer only to their own records
-	Path     string            // of the list of the records; "" if they cannot be deleted there
-	DeleteAs string            // a caller who may delete them
+	Path     string            // path of the list of the records; "" if they cannot be deleted there
+	DeleteAs string            // a caller who may delete the records
 	OnDelete resource.OnDelete // effect on the referring record
 }
 
@@ -110,7 +110,7 @@ func (r *Resource) Field(name string) *Field {
 // RecordID returns the ID of record n, from 0, that Resource.Records insert.
 func RecordID(n int) store.ID { return store.ID{11: byte(n + 1)} }
 
-// InsertJSON returns a function for Resource.Insert, which stores records of a type. spec has the collection and the fields to
+// InsertJSON returns a function for Resource.Insert that stores records of the type D. spec has the collection and the fields to
 // search.
 func InsertJSON[D store.Document](spec store.Spec) func(*API, map[string]any) store.ID {
 	return func(a *API, body map[string]any) store.ID {

@@ -435,8 +435,8 @@ func checkOwn(t *testing.T, r Resource) {
 	s.expect(r.status("create", "user"), Request{Method: "POST", Path: r.Path, As: other.Token, JSON: same})
 }
 
-// checkOwnList checks that the lists of another user have neither of two records of the owner. One of them was created with the
-// body.
+// checkOwnList checks that the lists of another user have neither of two records of the owner. body is the body of one of these
+// records.
 func (s *suite) checkOwnList(other string, body map[string]any) {
 	s.t.Helper()
 	list := func(token, query string) map[string]any {

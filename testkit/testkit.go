@@ -43,7 +43,7 @@ const (
 // LinkOrigin is the allowed origin of links in emails, and of pages with passkeys.
 const LinkOrigin = "https://app.example.com"
 
-// PasskeyRPID is the domain of passkeys. Their origin is LinkOrigin.
+// PasskeyRPID is the domain of passkeys. The origin of passkeys is LinkOrigin.
 const PasskeyRPID = "example.com"
 
 // Service is the service under test.

@@ -238,8 +238,8 @@ func (s *Service) Confirm(ctx context.Context, secret string) (user.User, error)
 	return u, apperr.Replace(err, apperr.NotFound, noToken())
 }
 
-// find returns the valid token with the secret, and its user. NotFound: the token is unknown, used or expired, or a change of its
-// user has invalidated it.
+// find returns the valid token with the secret, and its user. NotFound: the token is unknown, used or expired, or a later change
+// of the user has invalidated it.
 func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, user.User, error) {
 	t, err := s.Find(ctx, secret)
 	if err != nil {

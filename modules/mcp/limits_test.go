@@ -42,7 +42,7 @@ func TestInstructionsAreData(t *testing.T) {
 }
 
 // TestLargeResults stores records that do not fit into the text of a result. search_records must return each of them once, and
-// the fields that are incomplete must be named. One message is larger than a user may have in progress.
+// the incomplete fields must be named. One message is larger than all messages together that a user may have in progress.
 func TestLargeResults(t *testing.T) {
 	t.Parallel()
 	a := start(t)

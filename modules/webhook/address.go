@@ -37,7 +37,7 @@ func prefixes(texts ...string) (out []netip.Prefix) {
 	return out
 }
 
-// embedded returns the IPv4 address that an IPv6 address contains, or a itself if there is none.
+// embedded returns the IPv4 address in an IPv6 address. It returns other addresses without their zone.
 func embedded(a netip.Addr) netip.Addr {
 	a = a.WithZone("").Unmap()
 	if nat64.Contains(a) {

@@ -31,7 +31,7 @@ func (s *Service) dispatch(ctx context.Context) {
 			s.log.Warn("cannot create deliveries of webhooks; trying again", "error", err)
 			pause(ctx, errorDelay, s.newEvents)
 		case more:
-		case at.Number == 0: // there is no webhook
+		case at.Number == 0: // no webhook is enabled, or the log is empty
 			pause(ctx, eventsInterval, s.newEvents)
 		default:
 			waitCtx, stop := context.WithTimeout(ctx, eventsInterval)

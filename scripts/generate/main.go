@@ -6,7 +6,7 @@
 //	go run ./scripts/generate --undo blog-post
 //
 // In a generated project the command is go tool generate. Either all files are written or none. The generated code belongs
-// to the project; module.go has the declaration that it was generated from. A change of fields merges the difference of the
+// to the project; module.go has the declaration of the resource. A change of fields merges the difference of the
 // generated code into the module, and writes a migration of the stored records to migrations.go.
 // Exit code 2 is wrong usage, with one line per mistake; exit code 1 is any other error.
 package main

@@ -15,7 +15,7 @@ const (
 	onRestrict = "restrict" // the deletion is rejected
 	onCascade  = "cascade"  // the referring records are deleted
 	onClear    = "clear"    // the reference is removed
-	onKeep     = "keep"     // the reference keeps the ID; only of the owner
+	onKeep     = "keep"     // the reference keeps the ID; only for the owner
 )
 
 // IsRef reports whether the field refers to records.
@@ -59,7 +59,7 @@ func (r Resource) TargetOf(f Field) Target {
 	return Target{Resource: r, Registered: "self"}
 }
 
-// Target is a resource that another refers to, or is under.
+// Target is a resource that another resource refers to, or is under.
 type Target struct {
 	Resource
 	Registered string // the module's variable in modules.go

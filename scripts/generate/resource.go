@@ -266,7 +266,7 @@ func (r Resource) ID() string {
 }
 
 // RouteOne and Route are the paths of a record and of the list in the router; DocOne and DocPath are these paths in the API
-// document. Path is the path of the list in the tests, with the ID of their first parent.
+// document. Path is the path of the list in the tests, with the ID of the first parent.
 func (r Resource) RouteOne() string { return r.Route() + "/:" + r.parameter() }
 func (r Resource) DocPath() string  { return strings.ReplaceAll(r.Route(), ":id", "{id}") }
 func (r Resource) DocOne() string   { return r.DocPath() + "/{" + r.parameter() + "}" }

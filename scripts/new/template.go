@@ -115,7 +115,7 @@ func (s source) withRuntime(project files.Tree) files.Tree {
 }
 
 // render returns the files of a project that are copied or made from templates, without the runtime and without generated
-// files. Its module article is that of the template, which requires users.
+// files. The module article is that of Ginseng, which requires users.
 func (s source) render(a answers) (files.Tree, error) {
 	a.Runtime = s.runtime
 	raw, err := json.MarshalIndent(a, "", "  ")

@@ -14,17 +14,17 @@ import (
 	"errors"
 )
 
-// Authenticator is an authenticator. Its fields can be changed between ceremonies. The zero value with an Origin is a platform
+// Authenticator is an authenticator. Its fields can be changed between calls. The zero value with an Origin is a platform
 // authenticator that verifies the user, without a counter and without backups.
 type Authenticator struct {
-	Origin         string // of the page or app
+	Origin         string // origin of the page or app
 	RPID           string // replaces the RP ID of the options; "" replaces nothing
 	Roaming        bool   // a security key
 	NotVerified    bool   // it does not verify the user
 	NotResident    bool   // it stores no discoverable credentials
 	BackupEligible bool
 	BackupState    bool
-	Counter        uint32 // the signature counter of the next ceremony
+	Counter        uint32 // the signature counter of the next call
 	NoUserHandle   bool   // sign-ins have no user handle
 	UserHandle     []byte // replaces the user handle of the credential; nil replaces nothing
 

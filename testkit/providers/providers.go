@@ -1,6 +1,6 @@
-// Package providers has fakes of Facebook, GitHub and OpenID providers, for tests and for trying social sign-in without an account.
-// The fakes are http.Handlers. They respond as the documentation of the providers says, with users, codes and tokens that a test
-// creates, and fail on demand.
+// Package providers has fakes of Facebook, GitHub and OpenID providers, for tests and for trying social sign-in without an
+// account. The fakes are http.Handlers. They respond as the documentation of the providers says, with users, codes and tokens
+// that a test creates, and fail on demand.
 //
 // Codes are single-use, expire after ten minutes, and are bound to the client, the redirect_uri and the S256 challenge of
 // their request (RFC 6749 4.1.3, RFC 7636 4.6). A code_verifier for a code without a challenge is rejected (RFC 9700
