@@ -37,7 +37,6 @@ func cachedDocument(raw []byte) (*document, error) {
 	return parse.(func() (*document, error))()
 }
 
-// newDocument parses a document.
 func newDocument(raw []byte) (*document, error) {
 	all, err := parseClosed(raw)
 	if err != nil {

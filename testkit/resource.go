@@ -319,7 +319,6 @@ func (s *suite) prepared(body map[string]any) map[string]any {
 	return body
 }
 
-// formOf returns a body as a form.
 func formOf(body map[string]any) url.Values {
 	form := url.Values{}
 	for name, value := range body {

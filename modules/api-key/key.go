@@ -20,7 +20,6 @@ const (
 	crcDigits    = 8
 )
 
-// newKey returns a new API key with the ID.
 func newKey(id store.ID) string {
 	var secret [secretDigits / 2]byte
 	rand.Read(secret[:]) // crypto/rand never fails

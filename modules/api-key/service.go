@@ -182,7 +182,6 @@ func (s *Service) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-api-keys", Interval: job.SweepInterval, Run: s.sweep}}
 }
 
-// sweep deletes expired keys.
 func (s *Service) sweep(ctx context.Context) error {
 	_, err := s.keys.Delete(ctx, store.Lte("expiresAt", store.At(s.now())))
 	return err

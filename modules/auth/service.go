@@ -99,7 +99,6 @@ func (s *Service) settle(ctx context.Context, session Session) error {
 	return s.sessions.DeleteList(ctx, store.Query{Filter: others, Sort: []store.Order{{Field: "lastUsedAt", Desc: true}}, Skip: maxSessions - 1})
 }
 
-// signedIn returns the response to a sign-in or refresh.
 func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) (user.SignedIn, error) {
 	token, expires, err := s.tokens.Sign(u.ID, session)
 	return user.SignedIn{Token: token, User: u.View(), RefreshToken: refresh.String(), ExpiresAt: store.At(expires)}, err
@@ -281,7 +280,6 @@ func (s *Service) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-sessions", Interval: job.SweepInterval, Run: s.sweep}}
 }
 
-// sweep deletes expired sessions.
 func (s *Service) sweep(ctx context.Context) error {
 	_, err := s.sessions.Delete(ctx, store.Lte("expiresAt", store.At(s.now())))
 	return err

@@ -42,7 +42,6 @@ func noChallenge() error {
 	return apperr.New(apperr.Unauthorized, "The challenge is invalid, was used, has expired, or had too many wrong codes. Request another code.")
 }
 
-// wrongCode returns the error for a wrong code.
 func wrongCode() error {
 	return apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Wrong, Message: "Is wrong. Enter the code of the email that this challenge belongs to."})
 }

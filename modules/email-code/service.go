@@ -74,7 +74,6 @@ func (s *Service) Request(ctx context.Context, client access.Client, address str
 	return Accepted{challenge}, limits, err
 }
 
-// emailKind is the kind of emails with a code.
 const emailKind = "email-code"
 
 // build implements email.Builder. It completes a stored Code and returns its email. It returns no email if the code has
@@ -128,7 +127,6 @@ func (s *Service) code(id store.ID) string {
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint64(s.digest("email-code", id.Hex()))%1_000_000)
 }
 
-// newMessage returns the email with a code.
 func newMessage(u user.User, code string) *email.Message {
 	return codeEmail.Message(u.Email, map[string]string{"name": u.Greeting(), "code": code, "lifetime": email.FormatDuration(ttl)})
 }
@@ -221,7 +219,6 @@ func (s *Service) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-email-codes", Interval: job.SweepInterval, Run: s.sweep}}
 }
 
-// sweep deletes expired codes.
 func (s *Service) sweep(ctx context.Context) error {
 	_, err := s.codes.Delete(ctx, store.Lte("expiresAt", store.At(s.now())))
 	return err

@@ -145,7 +145,6 @@ func (s *Service) EmailPreviews() []email.Preview {
 	}
 }
 
-// The kinds of emails.
 const (
 	verifyKind = "email-verification"
 	changeKind = "email-change"

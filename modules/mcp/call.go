@@ -39,7 +39,6 @@ type problem []byte
 
 func (p problem) Error() string { return string(p) }
 
-// invalid returns the error for invalid arguments.
 func (c *call) invalid(fields ...apperr.Field) error {
 	return c.problem(http.StatusBadRequest, apperr.Invalid(fields...))
 }

@@ -78,7 +78,6 @@ func (c *controller) handle(g *gin.Context) error {
 	return nil
 }
 
-// recorder keeps a response.
 type recorder struct {
 	header http.Header
 	status int

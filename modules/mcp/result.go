@@ -36,7 +36,6 @@ type pageResult struct {
 	Shortened   string            `json:"shortened,omitempty"`
 }
 
-// encode returns a value as JSON.
 func encode(v any) string {
 	var out bytes.Buffer
 	if err := store.EncodeJSON(&out, v); err != nil {

@@ -98,12 +98,10 @@ func addTool[T any](server *sdk.Server, tool sdk.Tool, run func(*call, T) (any, 
 	})
 }
 
-// toolError returns the result of a tool that failed.
 func toolError(err error) *sdk.CallToolResult {
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: limitProblem(err.Error())}}}
 }
 
-// resourceRow is a row of list_resources.
 type resourceRow struct {
 	Name   string   `json:"name"`
 	About  string   `json:"about,omitempty"`
@@ -111,7 +109,6 @@ type resourceRow struct {
 	Tools  []string `json:"tools"`
 }
 
-// resourceList is the result of list_resources.
 type resourceList struct {
 	Rows []resourceRow `json:"rows"`
 	Next string        `json:"next,omitempty"` // value for the parameter after

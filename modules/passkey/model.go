@@ -44,7 +44,6 @@ type challenge struct {
 // encoding is the encoding that Web Authentication uses.
 var encoding = base64.RawURLEncoding
 
-// newPasskey returns the passkey of a registered credential.
 func newPasskey(meta store.Meta, u user.User, name string, c *webauthn.Credential) Passkey {
 	p := Passkey{
 		Meta: meta, UserID: u.ID, Epoch: u.Epoch, Name: name, CredentialID: encoding.EncodeToString(c.ID), PublicKey: encoding.EncodeToString(c.PublicKey),

@@ -171,7 +171,6 @@ func (s *Service) Remove(ctx context.Context, userID, id store.ID) error {
 	})
 }
 
-// notify sends a user a security notice.
 func (s *Service) notify(ctx context.Context, userID store.ID, event string) {
 	if u, err := s.users.Get(ctx, userID); err == nil {
 		s.users.Notify(ctx, u, event)
@@ -183,7 +182,6 @@ func (s *Service) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-passkey-challenges", Interval: job.SweepInterval, Run: s.sweep}}
 }
 
-// sweep deletes expired challenges.
 func (s *Service) sweep(ctx context.Context) error {
 	_, err := s.challenges.Delete(ctx, store.Lte("expiresAt", store.At(s.now())))
 	return err

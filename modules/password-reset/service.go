@@ -59,7 +59,6 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 	return limits, s.emails.Enqueue(ctx, email.Entry{Kind: emailKind, Address: address, Args: map[string]string{"link": in.Link}})
 }
 
-// emailKind is the kind of reset emails.
 const emailKind = "password-reset"
 
 // build implements email.Builder. It issues the token, which is valid from now on. It returns no email if the address is unknown.
@@ -75,7 +74,6 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 	return newMessage(u, emaillink.WithToken(e.Args["link"], token), s.ttl), nil
 }
 
-// newMessage returns the email for a user.
 func newMessage(u user.User, link string, lifetime time.Duration) *email.Message {
 	return resetEmail.Message(u.Email, map[string]string{"name": u.Greeting(), "link": link, "lifetime": email.FormatDuration(lifetime)})
 }

@@ -110,7 +110,6 @@ func (p Policy) View() View {
 	}
 }
 
-// message returns the selector as a v1beta1 message.
 func (s *Selector) message() *v1beta1.WorkloadSelector {
 	if s == nil {
 		return nil

@@ -43,7 +43,6 @@ var (
 	calls      = ratelimit.Rule{Name: "provider-calls", Max: 300, Window: 15 * time.Minute}
 )
 
-// signIn is a sign-in in progress.
 type signIn struct {
 	caller   access.Principal
 	client   access.Client

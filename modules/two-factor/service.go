@@ -194,7 +194,6 @@ func (s *Service) remove(ctx context.Context, userID store.ID, event string, fil
 	})
 }
 
-// notify sends a user a security notice.
 func (s *Service) notify(ctx context.Context, userID store.ID, event string) {
 	if u, err := s.users.Get(ctx, userID); err == nil {
 		s.users.Notify(ctx, u, event)

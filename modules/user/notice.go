@@ -30,7 +30,6 @@ const (
 	addressChanged  = "An administrator changed the email address of your account. All sessions have ended. Emails go to the new address from now on."
 )
 
-// noticeKind is the kind of security notices.
 const noticeKind = "security-notice"
 
 // Notify sends a user an email about an event that somebody else may have caused. event is a sentence. Call Notify with the

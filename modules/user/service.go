@@ -238,7 +238,6 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 	return listing.Run(ctx, s.users, q, User.View)
 }
 
-// maxAdmins is the maximum number of admins that Admins returns.
 const maxAdmins = 100
 
 // Admins returns the admins who are not suspended, at most 100.

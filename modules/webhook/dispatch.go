@@ -137,7 +137,6 @@ func (s *Service) create(ctx context.Context, webhooks []Webhook, entries []stor
 	return err
 }
 
-// resource returns the resource of a collection.
 func (s *Service) resource(collection string) (kit.RecordedResource, bool) {
 	all := s.recorded.All()
 	i := slices.IndexFunc(all, func(r kit.RecordedResource) bool { return r.Collection == collection })

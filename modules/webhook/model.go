@@ -136,7 +136,6 @@ type Lane struct {
 	Touches    int64       `json:"touches"`    // see Service.touch
 }
 
-// laneID returns the ID of a lane.
 func laneID(webhookID store.ID, kind string) store.ID { return idOf("lane", webhookID.Hex(), kind) }
 
 // deliveryID returns the ID of the delivery of a log entry to a webhook. A delivery that is created again has the same ID.

@@ -16,7 +16,6 @@ var emails embed.FS
 
 var disabledEmail = email.NewTemplate(emails, "disabled", user.EmailLayout)
 
-// disabledKind is the kind of emails about a webhook that was disabled.
 const disabledKind = "webhook-disabled"
 
 // disable disables a webhook, unless its URL has changed since w was read, and notifies the admins.

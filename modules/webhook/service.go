@@ -277,7 +277,6 @@ func (s *Service) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-webhook-deliveries", Interval: job.SweepInterval, Run: s.sweep}}
 }
 
-// sweep deletes old deliveries.
 func (s *Service) sweep(ctx context.Context) error {
 	return s.deleteDeliveries(ctx, store.Lt("createdAt", store.At(s.now().Add(-retention))))
 }
@@ -311,7 +310,6 @@ func (s *Service) countPending(ctx context.Context) (total int64, err error) {
 	return total, err
 }
 
-// enabled returns the enabled webhooks.
 func (s *Service) enabled(ctx context.Context) ([]Webhook, error) {
 	return s.webhooks.List(ctx, store.Query{Filter: store.Eq("enabled", true), Limit: maxWebhooks})
 }

@@ -10,7 +10,6 @@ import (
 	"example.com/ginseng/scripts/internal/naming"
 )
 
-// call is a parsed command line.
 type call struct {
 	args    []string // arguments that are no flags: the name, then the declarations of fields
 	plural  string

@@ -257,7 +257,6 @@ func (r *Resource) declareUnder(c call, wrong *mistakes) {
 	}
 }
 
-// writeMethods are the methods that write.
 var writeMethods = []string{methodCreate, methodUpdate, methodDelete}
 
 // declareWrites sets r.OwnWrites. It reports flags that say who may read records under a parent, or that do not cover all methods

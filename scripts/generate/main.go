@@ -71,7 +71,6 @@ func main() {
 
 type mistakes = command.Mistakes
 
-// usage returns the text of --help.
 func usage() string {
 	flags := new(call).flags()
 	flags.SortFlags = false
@@ -88,7 +87,6 @@ type cli struct {
 	document  func(root, source string) (trees.Tree, error)
 }
 
-// run executes the command and returns the exit code.
 func (c cli) run(args []string) int {
 	return command.Exit(c.out, c.err, "generate", usage(), c.execute(args))
 }

@@ -32,7 +32,6 @@ type plan struct {
 	conflicts bool
 }
 
-// change is the change of a file.
 type change struct {
 	trees.Change
 	verb string // for the summary: written, removed or changed
@@ -83,7 +82,6 @@ func (p *project) planAdd(c call) (*plan, error) {
 	return out, p.editRegistry(out, "add", r, func(m *registry.Registry) ([]byte, error) { return m.Insert(r.entry()) })
 }
 
-// registry returns the parsed registry and its source.
 func (p *project) registry() (*registry.Registry, []byte, error) {
 	source, err := os.ReadFile(p.path(registry.Path))
 	if err != nil {

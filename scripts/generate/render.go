@@ -29,7 +29,6 @@ var (
 // fixturesFile is the table of the generated tests.
 const fixturesFile = "fixtures_test.go"
 
-// render returns the module's files by name.
 func (r Resource) render() (map[string][]byte, error) { return r.renderFiles(fileNames...) }
 
 // renderFiles returns the files with the names, formatted.

@@ -9,7 +9,6 @@ import (
 	"example.com/ginseng/scripts/internal/naming"
 )
 
-// rolesFile declares the roles of a project.
 const rolesFile = "modules/user/roles.go"
 
 // ruleOfRoles returns the rule for users with one of the roles, such as "role=practitioner,reception".

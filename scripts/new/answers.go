@@ -54,7 +54,6 @@ type answers struct {
 
 func (a answers) has(name string) bool { return slices.Contains(a.Components, name) }
 
-// request is a parsed command line.
 type request struct {
 	answers
 	command    string   // commandAdd, commandRemove, commandUpgrade, or "" for a new project
@@ -252,7 +251,6 @@ func parseItems(of, value string, valid []string, wrong *mistakes) []string {
 	return items
 }
 
-// names returns the names of the components.
 func names() (out []string) {
 	for _, c := range components {
 		out = append(out, c.name)

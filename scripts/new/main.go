@@ -75,7 +75,6 @@ type cli struct {
 	document func(dir, runtime string) (files.Tree, error) // documents.All
 }
 
-// main executes the command line and returns the exit code.
 func (c cli) main(ctx context.Context, args []string) int {
 	r, err := c.parse(args)
 	switch {

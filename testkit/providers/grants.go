@@ -35,7 +35,6 @@ type grant struct {
 	expires               time.Time
 }
 
-// accessToken is an issued access token.
 type accessToken struct {
 	value, clientID, userID string
 	scopes                  []string

@@ -62,7 +62,6 @@ func (g *OpenID) claims(t accessToken, u User) object {
 	return o
 }
 
-// sign returns a signed token with the claims.
 func (g *OpenID) sign(claims object, changes []Change) string {
 	t := &idToken{claims: claims, algorithm: string(jose.RS256)}
 	for _, change := range changes {
@@ -118,7 +117,6 @@ func (g *OpenID) addKey() {
 	})
 }
 
-// certificates writes the public keys.
 func (g *OpenID) certificates(w http.ResponseWriter, _ *http.Request) {
 	var set jose.JSONWebKeySet
 	for _, key := range g.published() {

@@ -72,7 +72,6 @@ const (
 	Huge             // 200 with 16 MiB of JSON
 )
 
-// huge is the size of the response under Huge.
 const huge = 16 << 20
 
 // provider is the part that the fakes have in common.
@@ -189,7 +188,6 @@ func page(w http.ResponseWriter, status int, sentence string) {
 	_, _ = fmt.Fprintf(w, "<!doctype html><title>%d</title><p>%s</p>\n", status, sentence)
 }
 
-// object is a JSON object.
 type object map[string]any
 
 // writeJSON writes a response with JSON that caches must not store (RFC 6749 5.1).
