@@ -66,7 +66,7 @@ type Field struct {
 	Name     string
 	Samples  []any            // three valid values, in ascending order if the type has three
 	Valid    []any            // more valid values, such as those at the bounds of the rules
-	Invalid  map[string][]any // invalid values by the code of their error; [0].CODE if the error is that of the first item of a list
+	Invalid  map[string][]any // invalid values by the code of their error; [0].CODE for an error of the first item of a list
 	Required bool
 	Absent   any // value in responses if the request had none; unused if the field is required
 

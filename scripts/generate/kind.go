@@ -53,12 +53,12 @@ type kind struct {
 	operators      string                 // constant of package testkit: the operators of the filter
 	isValue        func(text string) bool // reports whether a default is valid; nil if check has other rules
 	values         string                 // describes the valid defaults in a message
-	rules          []string               // rules of the validator, besides those that depend on the field
+	rules          []string               // rules of the validator that do not depend on the field
 	format         string                 // format in the API document
-	swaggerType    string                 // type in the API document, if it is not that of the Go type
+	swaggerType    string                 // type in the API document, if it differs from the Go type
 	longest        string                 // maximum length in the API document, if swag cannot read it from the rules
 	example        string                 // example in the API document, if it does not depend on the field
-	trials         []trial                // values in the test of the rules, besides those that depend on the field
+	trials         []trial                // values in the test of the rules that do not depend on the field
 }
 
 var kinds = map[string]kind{

@@ -66,8 +66,8 @@ func mergeFile(name string, current, before, after []byte) (merged []byte, confl
 	return merged, "", err
 }
 
-// mergeParameters returns three versions of a module.go in which the parameters of New are those of current with the difference
-// between before and after. Otherwise git would report a conflict if both add a parameter. Other files are returned unchanged.
+// mergeParameters returns three versions of a module.go in which New has the parameters of current with the difference between
+// before and after. Otherwise git would report a conflict if both add a parameter. Other files are returned unchanged.
 func mergeParameters(current, before, after []byte) [3][]byte {
 	versions := [3][]byte{current, before, after}
 	var lists [3][]string

@@ -28,7 +28,7 @@ func plural(name string) string {
 	return flect.Pluralize(name)
 }
 
-// initialisms are those of staticcheck and some more that flect does not know.
+// initialisms has the initialisms of staticcheck, and others, that flect does not know.
 var initialisms = strings.Fields(`amqp ascii css db gid guid iban isbn qps rpc rtp sip sku sla sms tcp tls ts ttl ui uid utf vat
 	vm xml xmpp xsrf xss`)
 

@@ -238,8 +238,8 @@ func (p *plan) summary() string {
 	return out.String()
 }
 
-// apply makes the changes, and those of the API documents: all or none, even if the process is killed. The function document
-// returns the API documents of the project at root whose source is in another directory.
+// apply makes the changes of p and of the API documents, all or none, even if the process is killed. document returns the API
+// documents of the project at root, whose source is in another directory.
 func (p *plan) apply(document func(root, source string) (trees.Tree, error)) error {
 	changes, err := p.documentChanges(document)
 	for _, c := range p.changes { // the registry is last, so that the project compiles until then

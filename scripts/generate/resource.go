@@ -126,7 +126,7 @@ func (r Resource) Forbidden(method string) string {
 	return ""
 }
 
-// Uniques returns the fields with the modifier unique. The methods below do the same for other modifiers.
+// Uniques returns the fields with the modifier unique. The next methods do the same for other modifiers.
 func (r Resource) Uniques() fieldList    { return r.Fields.only(func(f Field) bool { return f.Unique }) }
 func (r Resource) Filtered() fieldList   { return r.Fields.only(func(f Field) bool { return f.Filter }) }
 func (r Resource) Searched() fieldList   { return r.Fields.only(func(f Field) bool { return f.Search }) }
@@ -145,7 +145,7 @@ func (r Resource) Sorted() fieldList {
 	return append(r.Fields.only(func(f Field) bool { return f.Sort }), Field{Name: "createdAt"}, Field{Name: "updatedAt"})
 }
 
-// Indexes returns Go code for the indexes besides those of the list: for unique values, and to find referring records.
+// Indexes returns Go code for the indexes besides the indexes of the list: for unique values, and to find referring records.
 func (r Resource) Indexes() (out []string) {
 	add := func(unique string, fields ...string) {
 		out = append(out, `Fields: []string{"`+strings.Join(fields, `", "`)+`"}`+unique)

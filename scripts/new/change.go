@@ -198,7 +198,7 @@ func (p project) addSecrets() error {
 	return os.WriteFile(file, addSecrets(env, example), 0o600)
 }
 
-// show prints the names of added and deleted files, and the differences of the others.
+// show prints the names of added and deleted files, and the differences of the other files.
 func (c cli) show(ctx context.Context, p project, base, result string) error {
 	for _, args := range [][]string{{"--name-status", "--diff-filter=AD"}, {"--diff-filter=M"}} {
 		args = append([]string{"diff", "--no-renames"}, append(args, base, result, "--", ".", ":(exclude)third_party")...)
