@@ -17,8 +17,9 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Authenticator authenticates requests. A credential is the master key, a user token or an API key, sent as access_token in the
-// body or the query string, or as Authorization: Bearer; or an email address and a password, sent as Authorization: Basic.
+// Authenticator authenticates requests. A credential is the master key, a user token or an API key. Clients send it as
+// access_token in the body or the query string, or as Authorization: Bearer. Some routes also accept an email address and a
+// password, sent as Authorization: Basic.
 type Authenticator struct {
 	Keys        access.Keys
 	Tokens      access.TokenVerifier    // nil: user tokens are invalid
@@ -120,9 +121,9 @@ func author(g *gin.Context, caller access.Principal) store.Author {
 	return a
 }
 
-// admit reads the body and authenticates the request. If the request counts toward the limit of UserWrites, end is not nil, and
-// must be called after the request, even after an error. A large body counts toward the memory for anonymous callers, unless the
-// Authorization header has a valid credential.
+// admit reads the body and authenticates the request. If the request counts toward the limit of UserWrites, end is not nil. The
+// caller must then call end after the request, even if admit fails. A large body counts toward the memory for anonymous callers,
+// unless the Authorization header has a valid credential.
 func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := g.Request.Context()
 	if body, ok := g.Request.Body.(*limitedBody); ok && a.largeBody {
@@ -150,9 +151,9 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 	return caller, end, err
 }
 
-// writeSize returns the size in bytes that a request counts toward UserWrites: the bytes of its body that have been read. If the
-// body has not been read, the size is Content-Length or, if that is unknown, the limit of the route. The size is at least
-// minChange if the response can have a record that is larger than the body.
+// writeSize returns the size in bytes that a request counts toward UserWrites: the number of bytes that have been read of the
+// body. If the body has not been read, the size is Content-Length or, if that is unknown, the limit of the route. If the response
+// can have a record that is larger than the body, the size is at least minChange.
 func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 	if body, ok := g.Request.Body.(*limitedBody); ok {
 		switch {
@@ -207,8 +208,9 @@ func (a Authenticator) optional(g *gin.Context, inBody bool) (access.Principal, 
 	return p, err
 }
 
-// provider accepts the same callers as public, but access_token in the body is not their credential: it is a token of an identity
-// provider. A user must have signed in recently, because the provider's account is then linked to theirs.
+// provider accepts the same callers as public, but access_token in the body is a token of an identity provider, not the
+// credential of the caller. A user must have signed in recently, because the handler links the account at the provider to the
+// user.
 func (a Authenticator) provider(g *gin.Context) (access.Principal, error) {
 	params, _ := rest.Body(g) // admit has already returned this error
 	for _, token := range params.Strings(rest.Credential) {
@@ -311,9 +313,9 @@ func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, 
 	return p, true, err
 }
 
-// Verify repeats the verification of the user token or API key of a request that the middleware has accepted. Verify uses ctx,
-// which can be the context of a transaction. Unauthorized: the credential is no longer valid. It also returns the error of a
-// restriction that does not allow the request.
+// Verify repeats the verification of the user token or API key of a request that the middleware has accepted. ctx can be the
+// context of a transaction. Unauthorized: the credential is no longer valid. Verify also returns the error of a restriction that
+// does not allow the request.
 func (a Authenticator) Verify(ctx context.Context, g *gin.Context) (access.Principal, error) {
 	token, _, err := a.credential(g, true)
 	if err != nil {
@@ -346,9 +348,9 @@ func (a Authenticator) verifyUser(ctx context.Context, client access.Client, tok
 	return access.Principal{}, access.InvalidToken()
 }
 
-// credential returns the credential in the body, the query string or the header. given reports whether there is one.
-// ValidationFailed: there are several with different values (RFC 6750 section 2), or access_token in the body is not exactly one
-// string.
+// credential returns the credential in the body, the query string or the header. given reports whether there is a credential.
+// ValidationFailed: there are credentials with different values (RFC 6750 section 2), or access_token in the body is not exactly
+// one string.
 func (a Authenticator) credential(g *gin.Context, inBody bool) (token string, given bool, err error) {
 	type sent struct{ in, token string }
 	var all []sent
@@ -392,8 +394,8 @@ func bearer(g *gin.Context) (tokens []string) {
 }
 
 // UserWrites limits the total size of the requests that a user has in progress on an instance, not counting GET requests. Further
-// requests wait, so that one user cannot delay the writes of others. The limit is a size because a long string takes long to
-// store, while small requests share the cost of a commit.
+// requests wait, so that one user cannot delay the writes of others. The limit is a size, not a number, because large requests
+// take longer to store, while small requests share the cost of a commit.
 type UserWrites struct {
 	limit   int64
 	wait    time.Duration
@@ -412,8 +414,8 @@ func NewUserWrites(limit int64, wait time.Duration) *UserWrites {
 	return &UserWrites{limit: limit, wait: wait, running: slot.NewKeyed[store.ID](limit, 0)}
 }
 
-// begin waits until the user may start a request with a body of size bytes. Call end after the request. end is nil if w is nil,
-// which means that there is no limit. TooManyRequests: the request could not start in time.
+// begin waits until the user may start a request with a body of size bytes. The caller must call end after the request, unless
+// end is nil. If w is nil, there is no limit, and end is nil. TooManyRequests: the request could not start in time.
 func (w *UserWrites) begin(ctx context.Context, id store.ID, size int64) (end func(), err error) {
 	if w == nil {
 		return nil, nil

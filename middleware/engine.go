@@ -44,7 +44,7 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 			g.Request = g.Request.WithContext(ctx)
 		}
 
-		status := http.StatusInternalServerError // remains after a panic that Recovery passes on
+		status := http.StatusInternalServerError // the status after a panic that Recovery passes on
 		defer func() {
 			attrs := []slog.Attr{
 				slog.String("requestId", id), slog.String("method", method), slog.String("route", g.FullPath()),
@@ -174,8 +174,8 @@ func originalMethod(r *http.Request) string {
 	return r.Method
 }
 
-// CORS allows browser requests from the origins; "*" allows any, and https://*.example.com any host below example.com. The list
-// must not be empty: that would allow any origin too.
+// CORS allows browser requests from the origins. "*" allows any origin, and https://*.example.com allows any host below
+// example.com. The list must not be empty: an empty list would allow any origin.
 func CORS(origins []string) gin.HandlerFunc {
 	rules := cors.New(cors.Options{
 		AllowedOrigins: origins,
@@ -192,10 +192,11 @@ func CORS(origins []string) gin.HandlerFunc {
 	}
 }
 
-// Origin rejects requests from web pages whose origin CORS does not allow: with DNS rebinding, a page can call a service on the
-// user's machine or network as if it had the same origin. If the list is empty, no origin is allowed.
+// Origin rejects requests from web pages whose origin CORS does not allow. It prevents DNS rebinding, with which a page can call
+// a service on the user's machine or network as if page and service had the same origin. If the list is empty, no origin is
+// allowed.
 func Origin(origins []string) gin.HandlerFunc {
-	rules := cors.New(cors.Options{AllowedOrigins: origins}) // without origins, rules allows all
+	rules := cors.New(cors.Options{AllowedOrigins: origins}) // without origins, rules allows any origin
 	return func(g *gin.Context) {
 		if g.GetHeader("Origin") != "" && (len(origins) == 0 || !rules.OriginAllowed(g.Request)) {
 			rest.Fail(g, apperr.New(apperr.Forbidden, "This operation does not accept requests from pages with this Origin. Add it to CORS_ORIGINS."))
@@ -203,8 +204,7 @@ func Origin(origins []string) gin.HandlerFunc {
 	}
 }
 
-// SecurityHeaders sets headers that keep browsers from treating a response as anything but data (OWASP REST Security
-// Cheat Sheet).
+// SecurityHeaders sets headers that make browsers treat a response only as data (OWASP REST Security Cheat Sheet).
 func SecurityHeaders() gin.HandlerFunc {
 	headers := http.Header{
 		"X-Content-Type-Options":  {"nosniff"},
@@ -219,8 +219,8 @@ func SecurityHeaders() gin.HandlerFunc {
 const SmallBody = 16 << 10
 
 // Limits of the memory for large bodies that are being received, in bytes. Bodies of anonymous callers have a separate limit, so
-// that they cannot prevent users from sending. BodyLimit raises the limits, if necessary, to two of the largest bodies for
-// anonymous callers, and to four for users.
+// that anonymous callers cannot prevent users from sending. If necessary, BodyLimit raises the limits to the size of two of the
+// largest bodies for anonymous callers, and of four for users.
 const (
 	anonymousBodies = 8 << 20
 	userBodies      = 24 << 20
@@ -253,16 +253,17 @@ func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 	}
 }
 
-// limitedBody is a request body with the limits of BodyLimit. Sizes are in bytes. It removes the read deadline at the end of the
-// body. If a handler does not read that far, the deadline stays: net/http then reads the rest, and must not wait forever.
+// limitedBody is a request body with the limits of BodyLimit. Sizes are in bytes. limitedBody removes the read deadline at the
+// end of the body. If a handler does not read to the end, the deadline stays, because net/http reads the rest and must not wait
+// forever.
 type limitedBody struct {
 	io.ReadCloser
 	announced     int64               // Content-Length; -1 if it is unknown
 	size          int64               // limit of the body
 	largest       int64               // limit of the body with kit.Auth.AllowLargeBody
-	read          int64               // read so far
+	read          int64               // number of bytes read so far
 	share         int64               // memory that the body has acquired from shares
-	shares, users *semaphore.Weighted // memory for the sender; memory for users
+	shares, users *semaphore.Weighted // the memory that the body uses; the memory for bodies of users
 	ctx           context.Context
 	wait          time.Duration            // how long a read waits for memory
 	header        http.Header              // header of the response

@@ -50,8 +50,8 @@ func (s *Streams) Exports() gin.HandlerFunc {
 	}
 }
 
-// pace lets one export read at a time, and then pauses for as long as the read took. All exports together thus use at most half a
-// processor, so that other requests stay fast.
+// pace lets one export read at a time. After a read, it pauses for as long as the read took. All exports together thus use at
+// most half a processor, so that other requests stay fast.
 func pace(ctx context.Context, turn chan struct{}, read func() error) error {
 	select {
 	case turn <- struct{}{}:

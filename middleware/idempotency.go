@@ -47,15 +47,15 @@ type storedResponse struct {
 const (
 	responseTTL     = 24 * time.Hour
 	responseWait    = 10 * time.Second       // default of Idempotency.Wait
-	responsePoll    = 10 * time.Millisecond  // first interval at which a repeated request polls; each next one is twice as long
-	maxResponsePoll = 250 * time.Millisecond // longest interval
+	responsePoll    = 10 * time.Millisecond  // first interval at which a repeated request polls; the interval then doubles
+	maxResponsePoll = 250 * time.Millisecond // longest polling interval
 	createTimeout   = 30 * time.Second       // time limit of a first request, even if its client disconnects
 	releaseTimeout  = 5 * time.Second        // time limit for deleting the key of a request that failed
 	maxKeyLength    = 255                    // bytes
 )
 
-// NewIdempotency returns an Idempotency with its collection in db. It stores a fingerprint of each request for every secret,
-// of which there must be at least one. A match for one secret is sufficient, so that secrets can be replaced.
+// NewIdempotency returns an Idempotency with its collection in db. There must be at least one secret. Idempotency stores a
+// fingerprint of each request for every secret. A match for one secret is sufficient, so that secrets can be replaced.
 func NewIdempotency(db store.DB, secrets []string, now func() time.Time) *Idempotency {
 	return &Idempotency{
 		Wait: responseWait,
@@ -149,7 +149,7 @@ func callerName(g *gin.Context) string {
 	switch p := rest.Caller(g); {
 	case p.Master:
 		return "master"
-	case p.Key != nil: // a key does not have all rights of its user
+	case p.Key != nil: // an API key does not have all rights of its user
 		return "key " + p.Key.ID.Hex()
 	case p.IsUser():
 		return p.UserID.Hex()
@@ -157,8 +157,8 @@ func callerName(g *gin.Context) string {
 	return g.ClientIP()
 }
 
-// fingerprints returns, for each secret, a digest of the path, which can name a parent, and the parameters. The parameters can
-// contain a password, which could be guessed from a digest without a secret.
+// fingerprints returns, for each secret, a digest of the path and the parameters. The path can have the ID of a parent record.
+// The parameters can contain a password, which could be guessed from a digest without a secret.
 func (i *Idempotency) fingerprints(path string, params rest.Params) []string {
 	canonical := path + "\n" + string(params.Canonical(rest.Credential))
 	out := make([]string, len(i.secrets))
@@ -178,7 +178,7 @@ func digest(key, text string) string {
 const keepKey = "ginseng.idempotency"
 
 // KeepResponse stores the response to a request in the transaction of ctx, if the request has an Idempotency-Key. A handler that
-// uses a transaction calls it, so that the response is stored if and only if its changes are.
+// uses a transaction calls KeepResponse, so that the transaction stores both its changes and the response.
 func KeepResponse(ctx context.Context, g *gin.Context, status int, body []byte) error {
 	keep, ok := g.Get(keepKey)
 	if !ok {
@@ -194,9 +194,9 @@ func (i *Idempotency) store(ctx context.Context, claim store.ID, status int, hea
 	return err
 }
 
-// runAndStore runs the handlers that follow, stores their response in the claim, and then sends it. After an error that shows
-// that nothing was created, it deletes the claim instead. It continues if the client disconnects: the client can then repeat the
-// request to get the response.
+// runAndStore runs the handlers that follow, stores their response in the claim, and then sends the response. After an error that
+// shows that nothing was created, it deletes the claim instead. It continues if the client disconnects, because the client can
+// repeat the request to get the response.
 func (i *Idempotency) runAndStore(g *gin.Context, claim store.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.Request.Context()), createTimeout)
 	defer cancel()

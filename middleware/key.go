@@ -9,7 +9,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// resourceKey marks, in a gin.Context, a route of a resource. Its value is the name of the resource.
+// resourceKey is the key, in a gin.Context, of the name of the resource that the route belongs to.
 const resourceKey = "ginseng.resource"
 
 // Resource returns the middleware for the routes of a resource. It must run before the middleware of Authenticator. The routes

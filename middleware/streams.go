@@ -29,7 +29,7 @@ type Streams struct {
 
 	mu     sync.Mutex
 	open   int
-	caller map[string]int // open streams by user or, without one, by address
+	caller map[string]int // number of open streams by user or, without a user, by address
 }
 
 // Defaults of Streams.
@@ -97,7 +97,7 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 
 // observe returns a function that reports the delay of each change that was made after the call of observe.
 func (s *Streams) observe() func(rest.FeedEvent) {
-	begun := time.Now().Truncate(time.Millisecond) // the times in the log have milliseconds
+	begun := time.Now().Truncate(time.Millisecond) // the times in the log of changes are in milliseconds
 	return func(e rest.FeedEvent) {
 		if s.Delay != nil && !e.At.Before(begun) {
 			s.Delay(time.Since(e.At))

@@ -126,8 +126,8 @@ func (p program) backup(ctx context.Context, args []string, stdout, stderr io.Wr
 	return err
 }
 
-// backupToStdout first writes the backup to a temporary file next to the database, so that it is complete and checked before
-// any of it is written to the standard output.
+// backupToStdout first writes the backup to a temporary file next to the database, so that only a complete and checked backup is
+// written to the standard output.
 func (p program) backupToStdout(ctx context.Context, path string, stdout, stderr io.Writer) (err error) {
 	if progress.IsTerminal(stdout) {
 		return fmt.Errorf("the standard output is a terminal; redirect it: %s backup - >FILE; %w", p.name, command.ErrUsage)
@@ -147,7 +147,7 @@ func (p program) backupToStdout(ctx context.Context, path string, stdout, stderr
 	}
 	defer func() { _ = backup.Close() }()
 	// A closed pipe ends the process, so remove the file before writing. On systems that cannot remove open files, the
-	// deferred call does.
+	// deferred call removes it.
 	_ = os.RemoveAll(dir)
 	_, err = io.Copy(stdout, backup)
 	return err

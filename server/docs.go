@@ -35,8 +35,8 @@ const docsPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-sr
 //go:embed swaggerui/*.html swaggerui/*.js swaggerui/*.gz swaggerui/*.png
 var swaggerUI embed.FS
 
-// mountDocs adds /openapi.json and Swagger UI at /docs/. root is the path below which the API is. gin-swagger serves the
-// Swagger 2 document. The page is our own, because that of gin-swagger cannot sort operations or hide the server list.
+// mountDocs adds /openapi.json and Swagger UI at /docs/. root is the path below which the API is. gin-swagger serves only the
+// Swagger 2 document, because its HTML page can neither sort operations nor hide the server list.
 func mountDocs(engine *gin.Engine, docs Documents, root string) {
 	openAPI := sync.OnceValue(func() file {
 		return newFile(rest.ContentType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
@@ -66,8 +66,8 @@ func mountDocs(engine *gin.Engine, docs Documents, root string) {
 	})
 }
 
-// ignoreWriteErrors removes the errors of handlers that responded with success from the log. Gin records an error when it
-// writes to a client that has disconnected or does not read; package rest does not.
+// ignoreWriteErrors removes the errors of handlers from the log, unless the status is 500 or more. Gin records an error if a
+// write fails because the client has disconnected or does not read.
 func ignoreWriteErrors(g *gin.Context) {
 	g.Next()
 	if g.Writer.Status() < http.StatusInternalServerError {
@@ -91,7 +91,7 @@ func newFile(contentType string, content []byte) file {
 	return file{contentType: contentType, tag: rest.ContentTag(content), content: content}
 }
 
-// notModified lets clients cache the file but revalidate it. It responds 304 and returns true if they have it.
+// notModified makes clients revalidate a cached file. If the client has the file, notModified responds 304 and returns true.
 func (f file) notModified(g *gin.Context) bool {
 	g.Header("Cache-Control", "no-cache")
 	return rest.NotModified(g, f.tag)
@@ -134,13 +134,13 @@ func uiFiles() map[string]file {
 	return files
 }
 
-// fileTypes are the media types of the files of Swagger UI, which do not depend on the system that the service runs on.
+// fileTypes are the media types of the files of Swagger UI. Package mime would use the types of the operating system.
 var fileTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".png": "image/png",
 }
 
-// unzip writes the uncompressed content in small parts. Otherwise all of it would stay in memory while a client reads slowly.
-// It stops if a write fails.
+// unzip writes the uncompressed content in small parts, so that only a part is in memory while a client reads slowly. It stops if
+// a write fails.
 func unzip(w io.Writer, content []byte) {
 	reader, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
@@ -167,7 +167,7 @@ func redirect(g *gin.Context, location string) {
 	g.Writer.WriteHeaderNow()
 }
 
-// withRoot returns a JSON document in which value replaces the value of the property, which has the path of the API.
+// withRoot returns a JSON document with a property set to value. The property has the path of the API.
 func withRoot(doc []byte, property string, value any) []byte {
 	var spec map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &spec); err != nil {

@@ -37,8 +37,8 @@ import (
 type DepsOptions struct {
 	Name string // the name of the service
 	DB   store.DB
-	// MasterKeys has at least one. All verify the cursors of lists and decrypt the secrets of emails; the first signs and encrypts
-	// them, and is the key of Digest.
+	// MasterKeys has at least one key. All keys verify the cursors of lists and decrypt stored secrets. The first key signs
+	// cursors, encrypts secrets, and is the key of Digest.
 	MasterKeys  []string
 	Now         func() time.Time
 	Log         *slog.Logger
@@ -54,8 +54,8 @@ const (
 	maxResponseHeader = 64 << 10 // bytes
 )
 
-// NewDeps returns the dependencies of modules. The Observer measures them. Close Deps.Email when the service
-// stops; NewHandler adds it to Handler.Closers.
+// NewDeps returns the dependencies of modules, measured by the Observer. Close Deps.Email when the service stops; NewHandler adds
+// Deps.Email to Handler.Closers.
 func NewDeps(o DepsOptions) kit.Deps {
 	db := store.WithClock(o.Observer.Database(o.DB), o.Now)
 	limiter := ratelimit.New(db, o.Now)
@@ -94,7 +94,7 @@ type HandlerOptions struct {
 	Settings  Settings
 	Deps      kit.Deps
 	Modules   []kit.Module
-	Ready     func(context.Context) error // the error of /readyz; nil if the service can serve requests
+	Ready     func(context.Context) error // returns the error of /readyz, or nil if the service can serve requests
 	Documents Documents                   // served if Settings.Docs
 	Observer  *telemetry.Observer         // can be nil
 
@@ -108,13 +108,13 @@ const (
 	requestTimeout = 30 * time.Second // lifetime of the context of a request, which its database operations use
 )
 
-// Limits of an instance, so that a few clients can neither use all of its memory nor keep its database busy.
+// Limits of an instance. They prevent a few clients from using all memory or keeping the database busy.
 const (
 	pageBytes      = 20 << 20        // memory for large pages that are being sent
 	recordBytes    = 16 << 20        // memory for large records that are being sent
 	pageWait       = 5 * time.Second // how long a request waits for its share of pageBytes
 	userWriteBytes = 32 << 10        // total size of the bodies of a user's requests in progress, other than GET
-	writeWait      = 5 * time.Second // how long a further request waits
+	writeWait      = 5 * time.Second // how long a request waits for its share of userWriteBytes
 )
 
 // The routes of health checks.
@@ -229,7 +229,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	return h, nil
 }
 
-// isCompressed reports whether responses of a media type are compressed. Events would be delayed.
+// isCompressed reports whether responses of a media type are compressed. Compression would delay events.
 func isCompressed(mediaType string) bool {
 	return gzhttp.DefaultContentTypeFilter(mediaType) && !strings.HasPrefix(mediaType, "text/event-stream")
 }
@@ -318,8 +318,8 @@ func noRoute(g *gin.Context) {
 	rest.Fail(g, apperr.New(apperr.NotFound, "%s", detail))
 }
 
-// noMethod responds 405, or 204 to OPTIONS. It replaces the Allow of Gin 1.12, which can have methods of routes that do not
-// match the path: its search for one method continues with leftover state of the search for another.
+// noMethod responds 405, or 204 to OPTIONS. If no route matches the path, it responds 404. noMethod replaces the header Allow of
+// Gin 1.12, which can list methods of routes that do not match the path.
 func noMethod(engine *gin.Engine) gin.HandlerFunc {
 	routes := sync.OnceValue(engine.Routes) // called when all routes are mounted
 	return func(g *gin.Context) {

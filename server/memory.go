@@ -7,16 +7,16 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// The defaults of GOGC and GOMEMLIMIT. A service has a small heap, so Go's default GOGC of 100 would collect it often. A higher
-// GOGC takes less CPU but more memory: with 300, a list takes 15 % less CPU, but large responses that clients do not read take
-// up to 190 MiB (docs/performance.md).
+// The defaults of GOGC and GOMEMLIMIT. With Go's default GOGC of 100, the garbage collector would often collect the small heap of
+// a service. A higher GOGC takes less CPU but more memory: with 300, large responses that clients do not read take up to 190 MiB
+// (docs/performance.md).
 const (
 	gcPercent   = 150
 	memoryShare = 0.8 // of the container's memory limit; the rest is for the memory of SQLite, stacks and the kernel
 )
 
-// tuneMemory configures garbage collection, except what the environment variables GOGC and GOMEMLIMIT configure. limit
-// returns the container's memory limit.
+// tuneMemory sets the parameters GOGC and GOMEMLIMIT of the garbage collector, unless the environment sets them. limit returns
+// the container's memory limit.
 func tuneMemory(limit memlimit.Provider) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

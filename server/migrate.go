@@ -138,7 +138,7 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 }
 
 // dryRunMigrations prints the migrations, with the number of documents in their collections and the documents that make them
-// fail. It fails if one would fail.
+// fail. dryRunMigrations fails if a migration would fail.
 func dryRunMigrations(ctx context.Context, runner *migrate.Runner, pending []migrate.Migration, w io.Writer) error {
 	failed := 0
 	for i, m := range pending {

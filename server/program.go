@@ -30,7 +30,7 @@ type Config interface{ base() Settings }
 
 func (s Settings) base() Settings { return s }
 
-// Service describes a service. C has its settings, those of the server and those of its modules.
+// Service describes a service. C is the struct of the settings of the server and of the modules.
 type Service[C Config] struct {
 	Name    string // the name of the program, and the default of OTEL_SERVICE_NAME
 	Version string
@@ -39,8 +39,8 @@ type Service[C Config] struct {
 	Swagger []byte                         // the same in Swagger 2
 }
 
-// Main runs the command of the command line, which by default serves, and exits. SIGINT and SIGTERM stop the service; a
-// second signal ends the process immediately.
+// Main runs the command in os.Args, or serve if there is none, and exits. SIGINT and SIGTERM stop the service; a second signal
+// ends the process immediately.
 func Main[C Config](s Service[C]) {
 	tuneMemory(memlimit.FromCgroup)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -55,8 +55,8 @@ type program struct {
 	name, version string
 	documents     Documents
 
-	// load reads the settings from the environment and the .env of a directory. It returns those of the server, and a
-	// constructor that creates the modules with theirs.
+	// load reads the settings from the environment and from the file .env in dir. It returns the settings of the server, and a
+	// constructor that creates the modules with their settings.
 	load func(dir string) (Settings, constructor, settings.Source, error)
 	// unconfigured creates the modules with zero settings, to list their collections.
 	unconfigured constructor
@@ -104,7 +104,8 @@ func (p program) run(ctx context.Context, args []string, stdout, stderr io.Write
 	return exitFailure
 }
 
-// newLogger logs text in development. Otherwise it logs JSON, with a delay of up to logDelay; flush writes the last lines.
+// newLogger returns a logger that writes text in development, and otherwise JSON with a delay of up to logDelay. flush writes the
+// delayed lines.
 func newLogger(s Settings, w io.Writer) (logger *slog.Logger, flush func()) {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.LogLevel)) // validated
@@ -119,7 +120,7 @@ func newLogger(s Settings, w io.Writer) (logger *slog.Logger, flush func()) {
 // Limits of a logBuffer.
 const (
 	logDelay    = 100 * time.Millisecond
-	logBuffered = 64 << 10 // bytes; when there are so many, they are written immediately
+	logBuffered = 64 << 10 // bytes; a buffer of this size is written immediately
 )
 
 // logBuffer writes many lines in one system call. A crash loses the lines of the last logDelay.
@@ -154,8 +155,8 @@ func (b *logBuffer) flush() {
 	b.lines = b.lines[:0]
 }
 
-// assemble creates the modules and the handler of every command. The DepsOptions have the database, the log, and what only
-// some commands need; ready is for probes.
+// assemble creates the modules and the handler. o has the database, the log, and options that only some commands need. ready is
+// HandlerOptions.Ready.
 func (p program) assemble(s Settings, modules constructor, o DepsOptions, ready func(context.Context) error) (*Handler, error) {
 	o.Name, o.MasterKeys, o.Now, o.Hasher, o.Development = p.name, s.MasterKeys, time.Now, password.NewHasher(), s.Env == settings.Development
 	deps := NewDeps(o)

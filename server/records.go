@@ -50,7 +50,7 @@ Flags:
 
 `
 
-// maxPrinted is the number of rejected lines that import prints.
+// maxPrinted is the maximum number of rejected lines that import prints.
 const maxPrinted = 20
 
 const formatUsage = "`FORMAT` of the file, ndjson or csv (default the extension of its name)"
@@ -98,7 +98,8 @@ func (p program) importRecords(ctx context.Context, args []string, stdout, stder
 	return reportImport(ctx, stdout, o, result, err)
 }
 
-// reportImport prints the result. The error is that of the import, or of the rejected lines.
+// reportImport prints the result. err is the error of the import. reportImport fails if err is not nil, or if lines were
+// rejected.
 func reportImport(ctx context.Context, stdout io.Writer, o records.ImportOptions, r records.Result, err error) error {
 	n := func(n int) string { return humanize.Comma(int64(n)) }
 	stored := n(r.Created) + " created"
@@ -179,7 +180,7 @@ func toNewFile(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// records opens the database, and returns the resources of the service. done closes it.
+// records opens the database, and returns the resources of the service. done closes the database.
 func (p program) records(ctx context.Context, stderr io.Writer) (service *records.Service, done func() error, err error) {
 	s, modules, _, err := p.load(".")
 	if err != nil {
@@ -228,7 +229,7 @@ func (p program) records(ctx context.Context, stderr io.Writer) (service *record
 	return service, done, nil
 }
 
-// input opens the file of an import. size is negative if it is unknown.
+// input opens the file of an import. If the size is unknown, size is negative.
 func input(name string) (in io.Reader, size int64, closeFile func(), err error) {
 	if name == "-" {
 		return os.Stdin, -kilobyte, func() {}, nil
@@ -264,7 +265,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reason returns the error of a line.
+// reason returns the reason that a line was rejected.
 func reason(err error) string {
 	var e *apperr.Error
 	if !errors.As(err, &e) {

@@ -5,8 +5,8 @@ import (
 	"example.com/ginseng/middleware"
 )
 
-// provideResources calls UseResources of the modules that implement it. Their calls run on a separate gin.Engine, which has
-// only the routes of resources.
+// provideResources calls UseResources of the modules that implement kit.ResourceUser. The requests of these modules run on a
+// separate gin.Engine, which has only the routes of resources.
 func provideResources(o HandlerOptions, auth middleware.Authenticator, mw kit.Middleware) error {
 	var users []kit.ResourceUser
 	for _, m := range o.Modules {
@@ -23,7 +23,7 @@ func provideResources(o HandlerOptions, auth middleware.Authenticator, mw kit.Mi
 	}
 	engine.Use(middleware.RequestLog(o.Deps.Log, o.Observer), middleware.Recovery())
 	engine.NoRoute(noRoute)
-	auth.Writes = middleware.NewUserWrites(userWriteBytes, writeWait) // a limit shared with other requests would make a call wait for the request that makes it
+	auth.Writes = middleware.NewUserWrites(userWriteBytes, writeWait) // separate, so that a call does not wait for the request that makes the call
 	mw.Auth = auth.Middleware()
 	mountResources(engine, o.Settings.APIRoot, o.Modules, mw)
 	for _, user := range users {

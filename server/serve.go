@@ -32,9 +32,9 @@ import (
 // Server timeouts. A shutdown takes less than a minute after DRAIN_DELAY.
 const (
 	databaseTimeout   = 30 * time.Second // for the database to become available at start
-	databaseRetry     = 2 * time.Second  // interval of the attempts
+	databaseRetry     = 2 * time.Second  // interval of the attempts to reach the database
 	headerTimeout     = 5 * time.Second
-	readTimeout       = 60 * time.Second // for header and body; the middleware has a shorter one for the body
+	readTimeout       = 60 * time.Second // for header and body; the middleware has a shorter timeout for the body
 	writeTimeout      = 60 * time.Second // for a response of the metrics server; the API limits each write (slowClientTimeout)
 	idleTimeout       = 60 * time.Second // for the next request on a connection
 	drainTimeout      = 48 * time.Second // for the requests in progress at a shutdown; more than bodyTimeout plus requestTimeout
@@ -127,7 +127,7 @@ func (p program) logStart(logger *slog.Logger, s Settings, source settings.Sourc
 	logger.Log(ctx, level, "opening the database", "address", engines.Redact(s.DatabaseURL))
 }
 
-// openDatabase opens the database without waiting for it to be available.
+// openDatabase opens the database. It does not wait until the database is available.
 func openDatabase(ctx context.Context, url string) (store.DB, error) {
 	db, err := engines.Open(ctx, url)
 	if errors.Is(err, engines.ErrAddress) {
@@ -136,7 +136,7 @@ func openDatabase(ctx context.Context, url string) (store.DB, error) {
 	return db, err
 }
 
-// newSender returns the email sender. If it does not send emails, it prints them in development.
+// newSender returns the email sender. If the settings do not configure email, the sender prints emails in development.
 func newSender(s Settings, logger *slog.Logger, observer *telemetry.Observer, stderr io.Writer) (email.Sender, error) {
 	options := email.Options{Log: logger, Transport: observer.Transport}
 	if s.Env == settings.Development {
@@ -179,8 +179,8 @@ func (p program) observe(ctx context.Context, s Settings, logger *slog.Logger) (
 	}, nil
 }
 
-// listenAndServe serves until ctx ends. Then it sets draining, accepts requests for another DRAIN_DELAY, completes those in
-// progress, and closes the handler.
+// listenAndServe serves until ctx ends. Then it sets draining, accepts requests for another DRAIN_DELAY, completes the requests
+// in progress, and closes the handler.
 func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *slog.Logger, stdout io.Writer, draining *atomic.Bool) error {
 	opened, err := net.Listen("tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)))
 	if err != nil {
@@ -220,8 +220,8 @@ func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
 	}
 }
 
-// prepare checks that the database is not an unfinished copy and that no newer version has migrated it, and creates missing
-// collections and indexes. While the database is unavailable, it retries at the interval retry until the timeout.
+// prepare creates missing collections and indexes. It fails if the database is an unfinished copy, or if another version of the
+// service has migrated it. While the database is unavailable, prepare retries at the interval retry until the timeout.
 func prepare(ctx context.Context, db store.DB, migrations *migrate.Runner, logger *slog.Logger, timeout, retry time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	for {
@@ -280,7 +280,7 @@ func (l clientListener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetWriteBuffer(writeBuffer) // fails if it was closed
+		_ = tcp.SetWriteBuffer(writeBuffer) // fails if the connection was closed
 	}
 	return clientConn{conn, l.timeout}, nil
 }
@@ -293,7 +293,7 @@ type clientConn struct {
 // Write writes in chunks, each with the full timeout.
 func (c clientConn) Write(p []byte) (written int, err error) {
 	for written < len(p) {
-		_ = c.SetWriteDeadline(time.Now().Add(c.timeout)) // if it fails, Write does too
+		_ = c.SetWriteDeadline(time.Now().Add(c.timeout)) // if this fails, Write fails too
 		n, err := c.Conn.Write(p[written:min(len(p), written+writeChunk)])
 		written += n
 		if err != nil {

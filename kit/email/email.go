@@ -29,8 +29,8 @@ type Message struct {
 	HTML    string // the same content as Text; can be empty
 }
 
-// Sender sends emails. Permanent reports whether a retry after an error would fail too. Errors never contain the address or the
-// content of an email, or the message of a server, which can quote them.
+// Sender sends emails. The function Permanent classifies the errors. An error never contains the address or the content of an
+// email, or the message of a server, which can quote them.
 type Sender interface {
 	Send(ctx context.Context, m Message) error
 }
@@ -87,7 +87,7 @@ func New(s Settings, o Options) (Sender, error) {
 }
 
 // recipient returns the parsed address in To. It fails if the address has a display name, or if the address or the subject
-// could add recipients or header lines (CWE-93). recipient does not rely on the email libraries for these checks.
+// could add recipients or header lines (CWE-93).
 func (m Message) recipient() (*mail.Address, error) {
 	to, err := mail.ParseAddress(m.To)
 	if err != nil || to.Name != "" || strings.ContainsAny(m.Subject, "\r\n") {
@@ -126,8 +126,8 @@ func withoutControl(r rune) rune {
 	return r
 }
 
-// Template is an email, as text and as HTML, with placeholders such as {link}. It does not use html/template, which makes the
-// linker keep every exported method, so that the binary would grow by a quarter.
+// Template is an email, as text and as HTML, with placeholders such as {link}. It does not use html/template, with which the
+// linker keeps every exported method, and the binary is a quarter larger.
 type Template struct{ subject, text, html string }
 
 // NewTemplate reads emails/NAME.txt and emails/NAME.html. The first line of the text file must be "Subject: …". The HTML file

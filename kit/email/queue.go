@@ -54,8 +54,8 @@ type Entry struct {
 
 // Builder returns the email of an entry, or nil if the email should no longer be sent, for example because the account was
 // deleted. It runs for each attempt, after the request that enqueued the entry. Therefore, the duration of the request does not
-// reveal, for example, whether an account exists. A Builder creates links and codes itself, so that the queue never stores
-// them. If the error is Unavailable, the Queue tries again; any other error is permanent.
+// reveal whether an account exists. A Builder creates links and codes, so that the queue never stores them. If the error is
+// Unavailable, the Queue tries again; any other error is permanent.
 type Builder func(ctx context.Context, e Entry) (*Message, error)
 
 // Tracer links the attempts to send an email to the request that enqueued the email.
@@ -100,9 +100,8 @@ type QueueOptions struct {
 }
 
 // Queue sends emails in the background and retries failed attempts. It stores the emails in the database, so that no email is
-// lost in a crash, and any instance can send them. An email can be sent twice: this happens if, after sending the email, an
-// instance is killed, pauses for more than a minute or loses the database before it has stored the result. Addresses and
-// content are never logged.
+// lost in a crash, and any instance can send them. An email is sent twice if the instance that has sent the email is killed,
+// pauses for more than a minute or loses the database before it stores the result. Addresses and content are never logged.
 type Queue struct {
 	Tracer Tracer // can be nil
 

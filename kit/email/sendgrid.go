@@ -15,7 +15,7 @@ import (
 // Limits of a request to SendGrid.
 const (
 	sendGridTimeout = 10 * time.Second
-	sendGridBytes   = 64 << 10 // maximum number of bytes that are read of a response
+	sendGridBytes   = 64 << 10 // maximum number of bytes that are read from a response
 )
 
 // sendGridPath is the path of the operation "Mail Send" of the Twilio SendGrid API.

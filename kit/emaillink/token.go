@@ -15,7 +15,7 @@ import (
 type Token struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID   `json:"userId"`
-	Epoch      int64      `json:"epoch"`     // the epoch of the user when the token was issued
+	Epoch      int64      `json:"epoch"`     // the epoch of the user's sessions when the token was issued
 	Purpose    string     `json:"purpose"`   // "" if all tokens of the collection have the same purpose
 	Email      string     `json:"email"`     // the email address that the token concerns, or ""
 	Verified   bool       `json:"verified"`  // the user's email address was verified when the token was issued

@@ -22,16 +22,17 @@ import (
 )
 
 // Bind reads the parameters of the request body, form-encoded or JSON, into a struct and validates them. It returns the errors of
-// Body, or ValidationFailed with all invalid parameters: first those with a field, in the order of the fields, then the unknown
-// ones.
+// Body. If parameters are invalid, it returns ValidationFailed with all of them, in the order of the fields, and then all unknown
+// parameters.
 //
-// Fields are string, bool, int64, float64, store.Time, Date, ID, UUID and Decimal (a JSON string or number), lists of these (a
-// JSON array, a repeated form parameter, or one comma-separated string), a type that implements Parser, or a pointer to one of
-// these. The fields of embedded structs are parameters too. If a parameter is absent, null, or empty (an empty form value, string
-// or list), its field gets the default or, without a default, the zero value. Tags:
+// The type of a field is string, bool, int64, float64, store.Time, Date, ID, UUID or Decimal (a JSON string or number), a list of
+// these (a JSON array, a repeated form parameter, or one comma-separated form value), a type that implements Parser, or a pointer
+// to one of these types. The fields of embedded structs are parameters too. If a parameter is absent, null, or empty (an empty
+// form value, string or list), its field gets the default or, without a default, the zero value. Tags:
 //
 //   - json: the name of the parameter.
 //   - default: the default; see store.SetDefaults.
+//   - doc: a description, which ends each message about the parameter.
 //   - validate: rules for parameters that are not empty: those of github.com/go-playground/validator, and maxbytes=N,
 //     uncommon (not a common password), dnslabel (an RFC 1123 label of any length), decmin=N and decmax=N (bounds of a
 //     Decimal), plain (no control characters), plain_http_url (an http or https URL that is safe in HTML) and normalizable (an email
@@ -39,16 +40,16 @@ import (
 //     parameter.
 //   - trim:"no" keeps the spaces around a string; other strings are trimmed.
 //
-// The type of a JSON value must match: a number for a string is an error, and so is an object, which keeps operators such
-// as {"$gt":""} out of queries. A parameter that is not a field is an error, except access_token and the names of the views'
-// fields: those are ignored, so that a client can send back the record that it received.
+// The type of a JSON value must match the field: a number for a string is an error, and so is an object. This keeps operators
+// such as {"$gt":""} out of queries. Bind ignores access_token and the fields of views, so that a client can send back the record
+// that it received. Any other parameter without a field is an error.
 func Bind[T any](g *gin.Context, views ...any) (T, error) {
 	in, _, err := bind[T](g, false, views)
 	return in, err
 }
 
-// BindPatch is like Bind, for an update: a required parameter may be absent. The field Given of the returned Patch has the names of
-// the parameters in the request.
+// BindPatch is like Bind, for an update: a required parameter may be absent. The field Given of the returned Patch has the names
+// of the parameters in the request.
 func BindPatch[T any](g *gin.Context, views ...any) (store.Patch[T], error) {
 	in, given, err := bind[T](g, true, views)
 	return store.Patch[T]{Fields: in, Given: given}, err
@@ -86,14 +87,14 @@ func Bound(g *gin.Context) []string {
 
 // Parser is implemented by the types of parameters that are neither scalars nor lists of scalars. ParseInput receives the name of
 // the parameter and its JSON value. A value from a form has no quotes, so it may not be valid JSON. ParseInput returns all
-// errors. The Param of each error is a path that begins with the name. ParseInput is not called for null, or for a form that
-// repeats the parameter.
+// errors. The Param of each error is a path that begins with name. ParseInput is not called for null, or for a form that repeats
+// the parameter.
 type Parser interface {
 	ParseInput(name string, value json.RawMessage) []apperr.Field
 }
 
 // decode decodes the parameters into the struct that dst points to, and returns the names of the parameters in the request. A
-// required parameter must not be empty; if partial is true, it may be absent.
+// required parameter must not be empty. If partial is true, a required parameter may be absent.
 func (p Params) decode(dst any, partial bool, views ...any) (given []string, err error) {
 	given, fieldErrs := p.decodeFields(dst, partial)
 	fieldErrs = append(fieldErrs, p.unknown(fieldsOf(reflect.TypeOf(dst).Elem()), views)...)
@@ -155,8 +156,7 @@ func parseMultipart(body []byte, boundary string) (url.Values, error) {
 	return url.Values(form.Value), nil
 }
 
-// unknown returns an error for each parameter that is not a field. It ignores fields of the views, because clients may send back
-// records.
+// unknown returns an error for each parameter that is not a field. It ignores access_token and the fields of views.
 func (p Params) unknown(fields []field, views []any) []apperr.Field {
 	var names []string
 	add := func(name string) {
@@ -192,7 +192,7 @@ type field struct {
 	index    []int
 	name     string
 	trim     bool
-	parser   bool // a Parser, or a pointer to one
+	parser   bool // the type of the field, or a pointer to it, implements Parser
 	required bool
 	rules    string // the rules of the validate tag, without required
 	doc      string // the doc tag: a description of the field
@@ -233,7 +233,7 @@ func fieldsOf(t reflect.Type) []field {
 }
 
 // decodeField decodes a parameter into dst. given reports whether the request has the parameter. empty reports whether the
-// parameter is absent, null or empty; then dst keeps the default.
+// parameter is absent, null or empty; if so, dst keeps the default.
 func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, fieldErrs []apperr.Field) {
 	raw, inJSON := p.json[f.name]
 	texts, inForm := p.form[f.name]
@@ -268,7 +268,7 @@ func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, fiel
 	return true, false, fieldErrs
 }
 
-// check returns the errors of a value that violates the rules of the field.
+// check checks value against the rules of the field, and returns the errors.
 func (f field) check(value reflect.Value) (fieldErrs []apperr.Field) {
 	if f.rules == "" {
 		return nil
@@ -286,7 +286,7 @@ func (f field) check(value reflect.Value) (fieldErrs []apperr.Field) {
 	return fieldErrs
 }
 
-// bodyErrors sets In and Param of fieldErr, and returns it as a list. If fieldErr is nil, so is the list.
+// bodyErrors sets In and Param of fieldErr, and returns a list of fieldErr. If fieldErr is nil, bodyErrors returns nil.
 func (f field) bodyErrors(fieldErr *apperr.Field) []apperr.Field {
 	if fieldErr == nil {
 		return nil
@@ -295,8 +295,8 @@ func (f field) bodyErrors(fieldErr *apperr.Field) []apperr.Field {
 	return []apperr.Field{*fieldErr}
 }
 
-// allocate allocates a new value for each level of pointers in dst, and returns the innermost value. If dst is not a pointer, it
-// returns dst.
+// allocate allocates a new value for each level of pointers in dst, and returns the innermost value. If dst is not a pointer,
+// allocate returns dst.
 func allocate(dst reflect.Value) reflect.Value {
 	for dst.Kind() == reflect.Pointer {
 		dst.Set(reflect.New(dst.Type().Elem()))
@@ -351,7 +351,7 @@ func (f field) setScalar(text string, dst reflect.Value) *apperr.Field {
 	return parse(text, into)
 }
 
-// setList decodes each value with set and stores the list in dst, without empty strings.
+// setList decodes each value with set, and stores the results in dst, except empty strings.
 func (f field) setList(values []string, dst reflect.Value, set func(string, reflect.Value) *apperr.Field) *apperr.Field {
 	list := reflect.MakeSlice(dst.Type(), 0, len(values))
 	for _, value := range values {

@@ -33,7 +33,7 @@ func NewBudget(pages, records int64, wait time.Duration) *Budget {
 // share is the part of a Budget that the response to one request has reserved.
 type share struct {
 	budget *Budget
-	from   *semaphore.Weighted // the limit that bytes were reserved from; nil: nothing is reserved
+	from   *semaphore.Weighted // the limit from which the bytes were reserved; nil if nothing is reserved
 	bytes  int64
 }
 
@@ -55,9 +55,9 @@ func tooManyResponses() error {
 	return apperr.New(apperr.Unavailable, "Too many large responses are being sent. Try again in a few seconds, or use the parameters limit or fields to request less data.").AsOverload()
 }
 
-// ReservePage waits for a share of the Budget of the context, for a page of at most size bytes. Call it before the page is read.
-// It does nothing if the context has no Budget, or if the response has a share already. Unavailable: other responses are using
-// the budget, or the context has ended.
+// ReservePage waits for a share of the Budget of the context, for a page of at most size bytes. Call ReservePage before reading
+// the page. It does nothing if the context has no Budget, or if the response already has a share. Unavailable: other responses
+// are using the budget, or the context has ended.
 func ReservePage(ctx context.Context, size int64) error {
 	s := shareOf(ctx)
 	if s == nil || s.from != nil {

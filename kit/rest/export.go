@@ -16,7 +16,7 @@ import (
 // Exporter is implemented by the pages of lists. Export returns nil unless the request exports the list.
 type Exporter interface{ Export() *Export }
 
-// Export reads a list page by page. The first page has been read.
+// Export reads a list page by page. The first page has already been read.
 type Export struct {
 	Format  exchange.Format
 	Name    string // name of the list
@@ -28,7 +28,7 @@ type Export struct {
 	Next func(context.Context) (more bool, err error)
 }
 
-// Exports controls the exports of a request. The middleware Streams.Exports sets it.
+// Exports configures the export that a request makes. The middleware Streams.Exports sets the Exports of a request.
 type Exports struct {
 	Context context.Context // ends when the client disconnects, or the server stops
 	// Begin fails with Unavailable if too many exports are in progress. nil: there is no limit.
@@ -51,7 +51,7 @@ func SetExports(g *gin.Context, e *Exports) { requestOf(g).exports = e }
 const exportTimeout = 30 * time.Second
 
 // serve responds with all rows. An error after the start of the response aborts the connection, so that the client does not
-// mistake a part of the export for all of it. Unavailable: too many exports are in progress.
+// mistake a part for the whole export. Unavailable: too many exports are in progress.
 func (e *Export) serve(g *gin.Context) error {
 	exports := requestOf(g).exports
 	if exports == nil {
@@ -78,7 +78,7 @@ func (e *Export) serve(g *gin.Context) error {
 	return nil
 }
 
-// errWrite is returned if the client has disconnected or reads too slowly.
+// errWrite is the error if the client has disconnected or reads too slowly.
 var errWrite = errors.Join(errors.New("the client does not read the export"), context.Canceled)
 
 // stream writes all pages. While it waits for the client, it keeps at most one page in memory, and no snapshot of the database.

@@ -45,7 +45,7 @@ type FeedEvent struct {
 	At time.Time `json:"-"` // when the change was made
 } //	@name	ChangeEvent
 
-// Stream controls a stream of ServeFeed. The middleware Streams.Middleware sets it.
+// Stream configures the stream that ServeFeed sends. The middleware Streams.Middleware sets the Stream of a request.
 type Stream struct {
 	Context        context.Context // ends when the client disconnects, or the server stops
 	Heartbeat      time.Duration
@@ -77,12 +77,11 @@ func AcceptsStream(g *gin.Context) bool {
 	return false
 }
 
-// LastEventID returns the value of the header with which a client resumes a stream, or "" if the request does not have the
-// header.
+// LastEventID returns the header Last-Event-ID, with which a client resumes a stream, or "" if the header is missing.
 func LastEventID(g *gin.Context) string { return strings.TrimSpace(g.GetHeader("Last-Event-ID")) }
 
 // ServeFeed responds with a page of a feed. On a route with kit.Middleware.Streams, it responds with a stream of Server-Sent
-// Events if the request accepts one.
+// Events if the request accepts a stream.
 func ServeFeed(g *gin.Context, f Feed) error {
 	s := requestOf(g).stream
 	ctx := g.Request.Context()
@@ -165,7 +164,7 @@ func (w *eventWriter) loop(s *Stream, f Feed, page FeedPage) {
 	}
 }
 
-// page adds the events of a page to the buffer, and reports whether the buffer has any.
+// page adds the events of a page to the buffer, and reports whether the buffer has events.
 func (w *eventWriter) page(page FeedPage) bool {
 	w.last = page.Next
 	position := map[string]string{"id": page.Next}

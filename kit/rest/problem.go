@@ -56,7 +56,7 @@ var statuses = map[apperr.Code]int{
 	apperr.ReauthenticationRequired: http.StatusForbidden,
 }
 
-// defaultRetryAfter is the Retry-After of an error without one.
+// defaultRetryAfter is the Retry-After of an Unavailable or TooManyRequests error without RetryAfter.
 const defaultRetryAfter = 5 * time.Second
 
 // OperationError is the error of one operation of a batch.
@@ -73,8 +73,9 @@ func (e *OperationError) Unwrap() error { return e.Err }
 // Failure returns the error that Fail responded with, or nil if Fail was not called.
 func Failure(g *gin.Context) error { return requestOf(g).failure }
 
-// Fail responds with the problem of err and aborts the handlers that follow. An error that does not wrap an *apperr.Error has the
-// status 500 and no details. An error with a status of 500 or more, except NotSupported, is added to g.Errors, for the log.
+// Fail responds with the Problem for err and aborts the handlers that follow. For an error that does not wrap an *apperr.Error,
+// the status is 500, and the Problem has no details. Fail adds errors with a status of 500 or more, except NotSupported, to
+// g.Errors, for the log.
 func Fail(g *gin.Context, err error) {
 	requestOf(g).failure = err
 	var e *apperr.Error
@@ -106,7 +107,7 @@ func Fail(g *gin.Context, err error) {
 	}
 	if challenged := (*access.ChallengeError)(nil); errors.As(err, &challenged) {
 		p.Challenge = challenged.Challenge
-		header.Set("Cache-Control", "no-store") // it is a secret
+		header.Set("Cache-Control", "no-store") // the challenge is a secret
 	}
 	if failed := (*OperationError)(nil); errors.As(err, &failed) {
 		p.Operation = &failed.Index
@@ -131,7 +132,7 @@ func challenge(g *gin.Context) string {
 // Limits of a Problem: a request body can cause any number of errors, with names of any length.
 const (
 	maxErrors    = 100
-	maxParamSize = 1024 // bytes; the longest valid path is selector.matchLabels["…"] with 317 bytes
+	maxParamSize = 1024 // bytes; the longest valid path is selector.matchLabels["KEY"] with a KEY of 317 bytes
 )
 
 // limit shortens the list of errors to maxErrors, and the names in it to maxParamSize. It adds the number of omitted errors to

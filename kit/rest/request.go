@@ -36,12 +36,12 @@ import (
 	"example.com/ginseng/kit/suggest"
 )
 
-// AnyQuery allows all parameters of a query string, when it is passed to Handle.
+// AnyQuery is an argument of Handle that allows all parameters in a query string.
 const AnyQuery = "*"
 
-// Handle returns a gin.HandlerFunc that calls h and passes its error, if any, to Fail. It rejects a query string that is malformed,
-// or that has a parameter other than params and access_token. Pass AnyQuery if h rejects unknown parameters itself, as
-// listing.Lister.Parse does.
+// Handle returns a gin.HandlerFunc that calls h and passes the error, if any, to Fail. The function rejects a query string that
+// is malformed, or that has a parameter other than params and access_token. Pass AnyQuery if h rejects unknown parameters, for
+// example with listing.Lister.Parse.
 func Handle(h func(*gin.Context) error, params ...string) gin.HandlerFunc {
 	return func(g *gin.Context) {
 		if err := checkQuery(g, params); err != nil {
@@ -130,15 +130,15 @@ func PathID(g *gin.Context, name string) (store.ID, error) {
 	return id, nil
 }
 
-// Query returns the parameters of the query string. Call it only in a function that Handle calls, or after ParseQuery has
-// succeeded: it returns nil if the query string is malformed.
+// Query returns the parameters of the query string, or nil if the query string is malformed. Call Query only in a function that
+// Handle calls, or after ParseQuery has succeeded.
 func Query(g *gin.Context) url.Values {
 	query, _ := ParseQuery(g)
 	return query
 }
 
-// ParseQuery returns the parameters of the query string, which it parses once per request. ValidationFailed: the query string is
-// malformed; without the error, a malformed filter would be ignored.
+// ParseQuery returns the parameters of the query string. It parses the query string once per request. ValidationFailed: the query
+// string is malformed.
 func ParseQuery(g *gin.Context) (url.Values, error) {
 	if g.Request.URL.RawQuery == "" {
 		return nil, nil
@@ -185,7 +185,7 @@ type Params struct {
 	json map[string]json.RawMessage // nil if the body is not JSON
 }
 
-// Body returns the parameters of the request body, which it reads once per request. The parameters of a GET are empty.
+// Body returns the parameters of the request body. It reads the body once per request. A GET request has no parameters.
 // MalformedBody: the body is incomplete, cannot be parsed, is not a JSON object, has a JSON name twice, or has more than 1000
 // parameters. PayloadTooLarge: the body is too large (see middleware.BodyLimit). UnsupportedMediaType: the body is neither a form
 // nor JSON, or is compressed. RequestTimeout: the body arrived too slowly. ValidationFailed: the body is a form with a file.
@@ -212,8 +212,8 @@ func (p Params) Strings(name string) []string {
 	return p.form[name]
 }
 
-// Canonical encodes the parameters, except omit, in a canonical order, so that two bodies can be compared. Two results are equal
-// if both bodies are forms or both are JSON, and each parameter has the same values, byte for byte except for spaces in JSON.
+// Canonical encodes the parameters, except omit, in a form in which two bodies can be compared. The results are equal if both
+// bodies are forms or both are JSON, and all parameters are equal. Spaces between JSON tokens are ignored.
 func (p Params) Canonical(omit string) []byte {
 	if p.json != nil {
 		object := maps.Clone(p.json)
@@ -232,7 +232,7 @@ func (p Params) Has(name string) bool {
 	return inJSON && string(raw) != "null" || p.form.Has(name)
 }
 
-// Credential is the name of the parameter that has the credential. Every body and query string can have this parameter.
+// Credential is the name of the parameter with the credential of the caller. Every body and query string can have this parameter.
 const Credential = "access_token"
 
 // plainName matches the parameter names that may be repeated in an error. Other names can contain values, for example if
@@ -340,10 +340,10 @@ func tooManyParams() *apperr.Error {
 	return apperr.New(apperr.MalformedBody, "The body has more than %d parameters.", maxParams)
 }
 
-// maxPreallocated limits the bytes that are allocated for a Content-Length before the body arrives.
+// maxPreallocated is the maximum number of bytes that are allocated before the body arrives.
 const maxPreallocated = 64 << 10
 
-// readAll reads a body. length is its Content-Length, or -1 if that is unknown. It returns the errors of Body.
+// readAll reads a body. length is the Content-Length, or -1 if it is unknown.
 func readAll(body io.Reader, length int64) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.Grow(int(min(max(length, 0), maxPreallocated)) + bytes.MinRead)

@@ -25,7 +25,7 @@ import (
 // ContentType is the content type of every response with a view.
 const ContentType = "application/json; charset=utf-8"
 
-// OK responds 200 with a view.
+// OK responds 200 with a view, which is a struct that is sent as JSON.
 func OK(g *gin.Context, view any) error { return respond(g, http.StatusOK, view) }
 
 // Record responds 200 with the view of a record and its ETag, or 304 to a GET whose If-None-Match has that ETag.
@@ -159,7 +159,7 @@ func encode(ctx context.Context, view any, use func(body []byte) error) error {
 	return use(buf.data)
 }
 
-// autoLength is the size in bytes up to which net/http sets Content-Length itself. Without that header, the header map of most
+// autoLength is the size in bytes up to which net/http sets Content-Length. If write does not set it, the header map of most
 // responses has at most eight entries; a larger map takes twice the memory.
 const autoLength = 2 << 10
 
@@ -176,11 +176,11 @@ func write(g *gin.Context, status int, contentType string, body []byte) {
 // GzipSuffix is the end of the ETag of a compressed response, which is another representation (RFC 9110 section 8.8.3.3).
 const GzipSuffix = "-gzip"
 
-// recordTag matches what etag returns, with or without GzipSuffix.
+// recordTag matches the tags that etag returns, with or without GzipSuffix.
 var recordTag = regexp.MustCompile(`^"([0-9a-f]{24})-(\d{1,18})-\w*View(?:\.[0-9a-f]{16})?(?:` + GzipSuffix + `)?"$`)
 
-// etag returns a tag that identifies a version of a record in a view, and the versions of the records that the view includes. The
-// tag contains the ID of the record, because a path such as /users/me does not.
+// etag returns a tag with the ID and version of a record, the type of the view, and the versions of the records that the view
+// includes. The tag needs the ID because a path such as /users/me does not identify the record.
 func etag(record store.Meta, view any) string {
 	tag := `"` + record.ID.Hex() + "-" + strconv.FormatInt(record.Version, 10) + "-" + reflect.TypeOf(view).Name()
 	if v, ok := view.(interface{ ExpandTag() string }); ok {
@@ -207,7 +207,7 @@ func NotModified(g *gin.Context, tag string) bool {
 	return true
 }
 
-// hasTag reports whether an If-None-Match header has * or the tag, by weak comparison and ignoring GzipSuffix.
+// hasTag reports whether an If-None-Match header has * or the tag. It compares weakly, and ignores GzipSuffix.
 func hasTag(header, tag string) bool {
 	for item := range strings.SplitSeq(header, ",") {
 		item = strings.TrimPrefix(strings.TrimSpace(item), "W/")

@@ -153,8 +153,8 @@ func LoadPart(dir string, target any) error {
 	return l.err()
 }
 
-// Validate checks the values in the struct that target points to, without reading settings. It
-// does not apply the rules for production. The error is an *Invalid.
+// Validate checks the values in the struct that target points to, without reading settings. It does not apply the rules for
+// production. The error is an *Invalid.
 func Validate(target any) error {
 	l := newLoader(target)
 	l.validate()
@@ -182,7 +182,7 @@ func newLoader(target any) *loader {
 	return l
 }
 
-// open is newLoader, and also reads dir/.env and the mode.
+// open returns a loader for target, and reads dir/.env and the mode.
 func open(dir string, target any) (*loader, error) {
 	l := newLoader(target)
 	l.viper, l.path = viper.New(), filepath.Join(dir, ".env")

@@ -1,4 +1,4 @@
-// Package suggest finds the word that the user probably meant by a misspelled word.
+// Package suggest suggests a known word for a misspelled word.
 package suggest
 
 import (

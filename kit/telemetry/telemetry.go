@@ -37,8 +37,7 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Observer records metrics and traces. All methods except Metrics accept a nil Observer, which records
-// nothing.
+// Observer records metrics and traces. All methods except Metrics accept a nil Observer, which records nothing.
 type Observer struct {
 	metrics *metrics // nil if disabled
 	traces  *traces  // nil if disabled
