@@ -203,7 +203,7 @@ func (a Authenticator) signIn(g *gin.Context) (access.Principal, error) {
 func (a Authenticator) optional(g *gin.Context, inBody bool) (access.Principal, error) {
 	p, given, err := a.caller(g, inBody)
 	if err == nil && !given && g.GetHeader("Authorization") != "" {
-		err = apperr.New(apperr.Unauthorized, `This operation takes a user token or none. Send it in the header "Authorization: Bearer …", or leave the header out.`)
+		err = apperr.New(apperr.Unauthorized, `The Authorization header has no user token. Send "Authorization: Bearer …", or omit the header.`)
 	}
 	return p, err
 }
@@ -284,7 +284,7 @@ func (a Authenticator) basic(g *gin.Context) (access.Principal, error) {
 	if a.Passwords == nil {
 		return access.Principal{}, apperr.New(apperr.Unauthorized, "Email or password is wrong.")
 	}
-	// A server that signs in users also sends the master key.
+	// A server that sends the passwords of its users can also send the master key.
 	server, given, err := a.caller(g, true)
 	if err == nil && given && !server.Master {
 		err = apperr.New(apperr.Unauthorized, "With email and password, access_token must be the master key.")

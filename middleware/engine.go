@@ -192,9 +192,8 @@ func CORS(origins []string) gin.HandlerFunc {
 	}
 }
 
-// Origin rejects requests from web pages whose origin CORS does not allow. It prevents DNS rebinding, with which a page can call
-// a service on the user's machine or network as if page and service had the same origin. If the list is empty, no origin is
-// allowed.
+// Origin rejects requests from web pages whose origin CORS does not allow. Otherwise, with DNS rebinding, a page could call a
+// service on the user's machine or network as if both had the same origin. If the list is empty, no origin is allowed.
 func Origin(origins []string) gin.HandlerFunc {
 	rules := cors.New(cors.Options{AllowedOrigins: origins}) // without origins, rules allows any origin
 	return func(g *gin.Context) {

@@ -26,7 +26,7 @@ func (s *Streams) Exports() gin.HandlerFunc {
 		case slots <- struct{}{}:
 			return func() { <-slots }, nil
 		default:
-			return nil, apperr.New(apperr.Unavailable, "%d exports are in progress, which is the limit. Try again when one has ended, or read pages.", maxExports).AsOverload()
+			return nil, apperr.New(apperr.Unavailable, "%d exports are in progress, which is the limit. Try again when an export has ended, or read pages.", maxExports).AsOverload()
 		}
 	}
 	return func(g *gin.Context) {

@@ -21,7 +21,7 @@ import (
 )
 
 // Idempotency stores the responses to requests with an Idempotency-Key. A client that does not know whether its request
-// succeeded can send it again: it receives the first response, and nothing is created twice.
+// succeeded can repeat the request. The client then receives the first response, and nothing is created twice.
 type Idempotency struct {
 	Wait time.Duration // how long a repeated request waits for the first one to finish; 10 s by default
 
@@ -49,7 +49,7 @@ const (
 	responseWait    = 10 * time.Second       // default of Idempotency.Wait
 	responsePoll    = 10 * time.Millisecond  // first interval at which a repeated request polls; the interval then doubles
 	maxResponsePoll = 250 * time.Millisecond // longest polling interval
-	createTimeout   = 30 * time.Second       // time limit of a first request, even if its client disconnects
+	createTimeout   = 30 * time.Second       // time limit of the first request with a key, even if its client disconnects
 	releaseTimeout  = 5 * time.Second        // time limit for deleting the key of a request that failed
 	maxKeyLength    = 255                    // bytes
 )

@@ -69,15 +69,15 @@ func (a Authenticator) checkSignIn(g *gin.Context, p access.Principal) error {
 	}
 	limits, err := a.SecondFactors.VerifySecondFactor(g.Request.Context(), p.UserID, rest.Client(g), proof)
 	rest.SetRateLimit(g, limits)
-	if invalid != nil { // without a second factor, err is nil: the handler returns invalid, together with the errors of other parameters
+	if invalid != nil { // if the user has no second factor, err is nil, and the handler fails with invalid
 		err = apperr.Replace(err, apperr.SecondFactorRequired, invalid)
 	}
 	return err
 }
 
-// checkRecent fails with ReauthenticationRequired if the caller signed in more than maxSignInAge ago, or has not signed in. It also
-// fails if the sign-in time is more than maxSignInAge in the future: a clock was set back, so the age is unknown. checkRecent
-// also returns the errors of checkRestriction.
+// checkRecent fails with ReauthenticationRequired if the caller signed in more than maxSignInAge ago, or has not signed in. It
+// also fails if the sign-in time is more than maxSignInAge in the future: a clock was set back, so the age is unknown.
+// checkRecent also returns the errors of checkRestriction.
 func (a Authenticator) checkRecent(g *gin.Context, p access.Principal) error {
 	if err := a.checkRestriction(g, p); err != nil {
 		return err

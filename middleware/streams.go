@@ -18,8 +18,8 @@ type Streams struct {
 	Heartbeat      time.Duration // 15 s by default
 	VerifyInterval time.Duration // interval at which the caller is verified again; 10 s by default
 
-	// Delay, if not nil, is called for each event that is sent on a stream that was open before the change. Its argument is the
-	// time since the change.
+	// Delay, if not nil, is called for each event, unless the stream was opened after the change. The argument is the time since
+	// the change.
 	Delay func(time.Duration)
 
 	max, perCaller int
@@ -112,7 +112,7 @@ func (s *Streams) begin(key string) error {
 	case s.closing.Err() != nil:
 		return errClosing()
 	case s.caller[key] >= s.perCaller:
-		return apperr.New(apperr.TooManyRequests, "You have %d open streams of changes, which is the limit. Close one first.", s.perCaller)
+		return apperr.New(apperr.TooManyRequests, "You have %d open streams of changes, which is the limit. Close a stream first.", s.perCaller)
 	case s.open >= s.max:
 		return apperr.New(apperr.Unavailable, "Too many streams of changes are open. Try again later, or read pages.").AsOverload()
 	}

@@ -51,7 +51,7 @@ func (p program) copy(ctx context.Context, args []string, stdout, stderr io.Writ
 	from := flags.String("from", "", "`address` of the source (default DATABASE_URL)")
 	to := flags.String("to", "", "`address` of the target")
 	o := transfer.Options{Progress: stderr, Report: stdout}
-	flags.BoolVar(&o.Replace, "replace", false, "delete the documents of the target; without it they are an error")
+	flags.BoolVar(&o.Replace, "replace", false, "delete the documents of the target; without --replace, documents in the target are an error")
 	flags.StringArrayVar(&o.Skip, "skip", nil, "skip a `collection` of the source; may be repeated")
 	err := command.Parse(flags, fmt.Sprintf(copyUsage, p.name), args, stdout)
 	switch {
@@ -168,7 +168,7 @@ func writeBackup(ctx context.Context, path, file string, stderr io.Writer) error
 	})
 	bar.Stop()
 	if err != nil && ctx.Err() != nil {
-		return errors.New("the backup was interrupted; its file was removed")
+		return errors.New("the backup was interrupted; the incomplete file was removed")
 	}
 	return err
 }

@@ -160,7 +160,7 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// redirect redirects to a relative URL, which is also valid behind a proxy that adds a prefix to the path.
+// redirect redirects to a relative URL. A relative URL is also valid behind a proxy that adds a prefix to the path.
 func redirect(g *gin.Context, location string) {
 	g.Header("Location", location)
 	g.Status(http.StatusFound)
@@ -208,7 +208,7 @@ func mountEmails(engine *gin.Engine, modules []kit.Module) {
 	engine.GET("/dev/emails/:file", func(g *gin.Context) {
 		page, ok := pages[g.Param("file")]
 		if !ok {
-			rest.Fail(g, apperr.New(apperr.NotFound, "There is no such email. GET /dev/emails lists them."))
+			rest.Fail(g, apperr.New(apperr.NotFound, "This email does not exist. GET /dev/emails lists the emails."))
 			return
 		}
 		g.Header("Content-Security-Policy", emailsPolicy)

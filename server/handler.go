@@ -105,7 +105,7 @@ type HandlerOptions struct {
 
 const (
 	bodyTimeout    = 15 * time.Second // default of HandlerOptions.BodyTimeout
-	requestTimeout = 30 * time.Second // lifetime of the context of a request, which its database operations use
+	requestTimeout = 30 * time.Second // time limit of a request and its database operations
 )
 
 // Limits of an instance. They prevent a few clients from using all memory or keeping the database busy.
@@ -220,7 +220,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	if err := provideResources(o, authenticator, mw); err != nil {
 		return nil, err
 	}
-	h.Closers = append(h.Closers, o.Deps.Email) // last: modules enqueue emails
+	h.Closers = append(h.Closers, o.Deps.Email) // last, because Closers of modules can enqueue emails
 	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag(rest.GzipSuffix), gzhttp.ContentTypeFilter(isCompressed))
 	if err != nil {
 		return nil, fmt.Errorf("server: gzip: %w", err)
@@ -281,7 +281,7 @@ func newEngine(s Settings) (*gin.Engine, error) {
 	return engine, nil
 }
 
-// releaseMode disables the debug output of Gin, whose mode is global.
+// releaseMode disables the debug output of Gin. The mode of Gin is global.
 var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
 
 // work runs the jobs and the Workers until ctx ends.
@@ -313,7 +313,7 @@ func (h *Handler) Routes() []string {
 func noRoute(g *gin.Context) {
 	detail := "This path does not exist."
 	if strings.HasSuffix(g.Request.URL.Path, "/") {
-		detail += " No path of the API ends with a slash: leave it out."
+		detail += " No path of the API ends with a slash: omit the slash."
 	}
 	rest.Fail(g, apperr.New(apperr.NotFound, "%s", detail))
 }

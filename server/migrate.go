@@ -61,7 +61,7 @@ func (f lineWriter) Write(data []byte) (int, error) {
 const migrateUsage = `Usage: %[1]s migrate [--dry-run] [--again NAME] [--forget NAME]
 
 Runs the pending migrations without serving; %[1]s serve runs them at start. A migration changes the stored documents of a
-module to a new form. Each is safe to interrupt and to repeat. The exit code is 1 if a migration fails.
+module to a new form, and is safe to interrupt and to repeat. The exit code is 1 if a migration fails.
 
 Example:
 

@@ -143,7 +143,7 @@ func (b *logBuffer) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Flush writes the lines.
+// Flush writes the buffered lines.
 func (b *logBuffer) Flush() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -170,7 +170,7 @@ func databaseURL() (string, error) {
 	return database.DatabaseURL, err
 }
 
-// collections returns the collections of all modules. It creates them on a database that only records their names.
+// collections returns the collections of all modules. It creates the modules with a database that only records the collections.
 func (p program) collections() ([]store.Spec, error) {
 	var db transfer.Recorder
 	handler, err := p.assemble(Settings{MasterKeys: []string{""}}, p.unconfigured, DepsOptions{DB: &db, Log: slog.New(slog.DiscardHandler)}, nil)

@@ -26,8 +26,8 @@ const importUsage = `Usage: %[1]s import [--format FORMAT] [--dry-run] [--update
 Stores the records of a file, with the rules of the API: one JSON object per line (NDJSON), or CSV whose first line has the
 names of the fields. The FILE - is the standard input. Stop the service first, unless the database is MongoDB.
 
-A record whose id is stored already is not changed, so that the same command continues an import that was interrupted. Lines
-with errors are reported and the others are stored; the exit code is then 1.
+A record whose id is already stored is not changed, so that the same command continues an import that was interrupted. Lines
+with errors are reported, and the other lines are stored; the exit code is then 1.
 
 Example:
 
@@ -39,8 +39,8 @@ Flags:
 
 const exportUsage = `Usage: %[1]s export [--format FORMAT] RESOURCE [FILE]
 
-Writes all records of a resource, with all fields that the API shows. Without a FILE, or with the FILE -, it writes NDJSON to
-the standard output. Stop the service first, unless the database is MongoDB.
+Writes all records of a resource, with all fields that the API shows. Without a FILE, or with the FILE -, the records are
+written to the standard output, by default as NDJSON. Stop the service first, unless the database is MongoDB.
 
 Example:
 

@@ -91,7 +91,7 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 	}
 	handler.migrating.Store(len(pending) > 0)
 	cancelCtx, stop := context.WithCancel(ctx)
-	group, background := errgroup.WithContext(cancelCtx) // ends with ctx, and if a migration fails
+	group, background := errgroup.WithContext(cancelCtx) // background ends with ctx, or if a migration fails
 	defer func() {
 		stop()
 		err = errors.Join(err, group.Wait())
@@ -142,7 +142,7 @@ func newSender(s Settings, logger *slog.Logger, observer *telemetry.Observer, st
 	if s.Env == settings.Development {
 		options.Print = stderr
 	} else if !s.Email.Sends() {
-		logger.Warn("no emails are sent: MAIL_URL is not set, or log:")
+		logger.Warn("no emails are sent, because MAIL_URL is log: or not set")
 	}
 	return email.New(s.Email, options)
 }
@@ -259,7 +259,7 @@ func reportTransactions(ctx context.Context, db store.DB, logger *slog.Logger) e
 	return err
 }
 
-// clientListener is a listener whose connections fail if the client does not read its response. Otherwise the response would
+// clientListener is a listener whose connections fail if the client does not read the response. Otherwise, the response would
 // stay in memory and delay a shutdown.
 type clientListener struct {
 	net.Listener
@@ -303,7 +303,7 @@ func (c clientConn) Write(p []byte) (written int, err error) {
 	return written, nil
 }
 
-// CloseWrite closes the sending half. net/http uses it after a response to a request whose body it did not read.
+// CloseWrite closes the sending half. net/http calls CloseWrite after the response to a request whose body was not read.
 func (c clientConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -181,9 +181,9 @@ func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, err
 	}
 }
 
-// latest returns the latest time at which a window that has already begun can end. This is now plus twice the length of a
-// window, because the clock of another instance may be ahead by up to the length of a window. A window that ends later was
-// begun by a clock that has since been set back; it is ignored.
+// latest returns the latest time at which a window that has already begun can end. This is now plus twice the length of a window,
+// because the clock of another instance may be ahead by up to the length of a window. A window that ends later is ignored: the
+// clock that began the window has since been set back.
 func (k Key) latest(now store.Time) store.Time { return store.At(now.Add(2 * k.rule.Window)) }
 
 // Clear resets the counters and returns their states.

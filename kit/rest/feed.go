@@ -33,7 +33,7 @@ type FeedPage struct {
 	Resync bool        `json:"resync,omitempty" extensions:"x-omitempty" example:"false"` // true if changes after the position are unknown: list the records again, and continue from next
 
 	Ready bool `json:"-"` // the request had no position: the feed begins now
-	More  bool `json:"-"` // there may be more changes already
+	More  bool `json:"-"` // there may already be more changes
 } //	@name	ChangesPage
 
 // FeedEvent is the change of a record.
@@ -107,7 +107,7 @@ type eventWriter struct {
 	g    *gin.Context
 	buf  bytes.Buffer
 	last string // the position of the feed
-	err  error  // the first error, such as that the client has disconnected or reads too slowly
+	err  error  // the first error, for example because the client has disconnected
 }
 
 // moveInterval is the interval at which a stream without events moves the position of the client, so that the position does not

@@ -129,7 +129,7 @@ func challenge(g *gin.Context) string {
 	return `Bearer realm="ginseng"`
 }
 
-// Limits of a Problem: a request body can cause any number of errors, with names of any length.
+// Limits of a Problem. Without limits, a request body could cause any number of errors, with names of any length.
 const (
 	maxErrors    = 100
 	maxParamSize = 1024 // bytes; the longest valid path is selector.matchLabels["KEY"] with a KEY of 317 bytes

@@ -75,7 +75,7 @@ func isPlainURL(s string) bool {
 func decimal(bound string) store.Decimal {
 	d, err := store.ParseDecimal(bound)
 	if err != nil {
-		panic(err) // the tag of the struct is wrong
+		panic(err) // the tag of the field is invalid
 	}
 	return d
 }

@@ -1,5 +1,4 @@
-// Package slot limits concurrency with semaphores. If a semaphore is full, callers wait, at most until their context
-// ends.
+// Package slot limits concurrency with semaphores. If a semaphore is full, callers wait, at most until their context ends.
 package slot
 
 import (
