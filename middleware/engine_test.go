@@ -11,7 +11,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TestSeverity keeps clients from filling the log with errors.
+// TestSeverity checks that clients cannot fill the log with errors.
 func TestSeverity(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[slog.Level]error{

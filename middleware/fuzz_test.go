@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzRequestID looks for a request id that would break out of a line of the log.
+// FuzzRequestID looks for a request ID that would end a line of the log.
 func FuzzRequestID(f *testing.F) {
 	for _, id := range []string{"", "mine-1", "a b", "a\nlevel=ERROR", `"`, strings.Repeat("x", 65), "ä", "\x00", "../.."} {
 		f.Add(id)

@@ -39,7 +39,7 @@ func TestSweep(t *testing.T) {
 }
 
 // TestUnknownOutcome repeats failed requests. A rejected request runs again. A request that may have created its
-// record does not.
+// record does not run again.
 func TestUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
@@ -87,7 +87,7 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 }
 
-// TestLargeReplay repeats a request with a large response while others use the budget, and after them.
+// TestLargeReplay repeats a request with a large response while other responses use the budget, and afterwards.
 func TestLargeReplay(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)

@@ -22,7 +22,7 @@ func (anyKey) VerifyKey(_ context.Context, _ access.Client, key string) (access.
 	return access.Principal{UserID: store.NewID(), Role: access.RoleUser, Key: &access.Key{ID: store.NewID(), Scopes: scopes}}, nil
 }
 
-// TestAPIKeys calls routes with all kinds of authentication, marked and not, with API keys.
+// TestAPIKeys sends API keys to routes with every kind of authentication, some of them routes of a resource.
 func TestAPIKeys(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	auth := Authenticator{APIKeys: anyKey{}, Keys: access.NewKeys([]string{"master"})}.Middleware()

@@ -28,7 +28,7 @@ func (users) VerifyToken(_ context.Context, token string) (access.Principal, err
 	return access.Principal{UserID: id, Role: access.RoleUser}, nil
 }
 
-// userLimit is the limit of limited's UserWrites: two small requests, or a large one.
+// userLimit is the limit of UserWrites in the handler of limited: two small requests, or one large request.
 const userLimit = 2 * minWrite
 
 // limited returns a handler with the route POST /small, and POST and PATCH /large with AllowLargeBody, which respond 204.
@@ -43,7 +43,7 @@ func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	return engine
 }
 
-// post sends a form, and returns the status. size is announced; -1 is not.
+// post sends a form, and returns the status. size is the Content-Length, or -1 if there is none.
 func post(h http.Handler, path, token string, body io.Reader, size int64) int {
 	return send(h, "POST", path, token, body, size)
 }
@@ -78,7 +78,7 @@ func TestBodySize(t *testing.T) {
 	}
 }
 
-// stalled is a body that ends when the test does. It reports its first read.
+// stalled is a body that ends when end is closed. Each read is reported to reading.
 type stalled struct {
 	reading chan<- struct{}
 	end     <-chan struct{}
@@ -90,8 +90,8 @@ func (s stalled) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestStalledBodies sends large bodies that do not end: more than the share of anonymous callers get 503, and users, and
-// small bodies, are served.
+// TestStalledBodies sends large bodies that do not end. When they use all memory for anonymous callers, further large bodies of
+// anonymous callers get 503. Small bodies and users are still served.
 func TestStalledBodies(t *testing.T) {
 	t.Parallel()
 	h := limited(300 * time.Millisecond)
@@ -121,7 +121,7 @@ func TestStalledBodies(t *testing.T) {
 	}
 }
 
-// TestUserWrites has changes of a user in progress that have reached the limit together, before and after their bodies have
+// TestUserWrites sends changes while other changes of the user have reached the limit, before and after the bodies of these have
 // been read.
 func TestUserWrites(t *testing.T) {
 	t.Parallel()
@@ -192,7 +192,7 @@ func TestForgetUsers(t *testing.T) {
 	}
 }
 
-// TestResponseBudget sends large responses while others are in progress.
+// TestResponseBudget sends large responses while other large responses are in progress.
 func TestResponseBudget(t *testing.T) {
 	t.Parallel()
 	gin.SetMode(gin.ReleaseMode)
@@ -205,7 +205,7 @@ func TestResponseBudget(t *testing.T) {
 			rest.Fail(g, err)
 			return
 		}
-		if g.Query("wait") != "" { // as a client that does not read
+		if g.Query("wait") != "" { // like the response to a client that does not read
 			running <- struct{}{}
 			<-end
 		}
@@ -238,7 +238,7 @@ func TestResponseBudget(t *testing.T) {
 	go func() { ended <- send("GET", "/record?wait=1") }()
 	<-running
 	expect(503, "GET", "/record")
-	expect(200, "POST", "/record") // the change has been made
+	expect(200, "POST", "/record") // not 503, because the change has been made
 	expect(200, "GET", "/small")
 	close(end)
 	for range 2 {

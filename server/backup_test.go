@@ -23,7 +23,7 @@ func (w *watched) Write(p []byte) (int, error) {
 	return w.text.Write(p)
 }
 
-// TestBackupToStdout checks that no file exists during the write, when a closed pipe would end the process.
+// TestBackupToStdout checks that the temporary file is removed before the write, which ends the process if the pipe is closed.
 func TestBackupToStdout(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,10 +11,10 @@ import (
 
 const (
 	stallTimeout = time.Second
-	longResponse = 16 << 20 // more than the system's buffers take
+	longResponse = 16 << 20 // more than the buffers of the operating system
 )
 
-// pair is both ends of a connection that the listener has accepted.
+// pair returns both ends of a connection that the listener has accepted.
 func pair(t *testing.T) (served, client net.Conn) {
 	t.Helper()
 	opened, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,7 +38,7 @@ func pair(t *testing.T) (served, client net.Conn) {
 	return served, client
 }
 
-// TestStalledClient checks that the response to a client that does not read, and whose buffers are small, is aborted.
+// TestStalledClient checks that a response is aborted if the client has small buffers and does not read.
 func TestStalledClient(t *testing.T) {
 	t.Parallel()
 	served, client := pair(t)
@@ -72,7 +72,7 @@ func TestCloseWrite(t *testing.T) {
 	}
 }
 
-// TestSlowClient completes the response to a slow client, although that takes longer than the timeout.
+// TestSlowClient checks that the response to a slow client is completed, even if it takes longer than the timeout.
 func TestSlowClient(t *testing.T) {
 	t.Parallel()
 	served, client := pair(t)

@@ -28,7 +28,7 @@ func does(t *testing.T, dir string, env []string, args ...string) (code int, std
 	return cmd.ProcessState.ExitCode(), out.String(), errors.String()
 }
 
-// TestCollections compares the collections that copy copies with those that a service creates.
+// TestCollections compares the collections that the command copy copies with the collections that a service creates.
 func TestCollections(t *testing.T) {
 	t.Parallel()
 	specs, err := newProgram(testService).collections()
@@ -88,7 +88,7 @@ func TestCopyKilled(t *testing.T) {
 		kill := time.AfterFunc(took*time.Duration(round+1)/time.Duration(rounds), func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		if kill.Stop() {
-			// It fails if the previous run was killed after it completed and before it exited.
+			// The copy fails if the previous run had completed the copy when it was killed.
 			if code := cmd.ProcessState.ExitCode(); code != exitOK && !strings.Contains(stderr.String(), "not empty") {
 				t.Fatalf("round %d: exit code %d: %s", round, code, stderr)
 			}
@@ -121,7 +121,7 @@ func wantUnfinished(t *testing.T, dir, address string) {
 		t.Fatal(err)
 	}
 	if err != nil || !slices.Contains(names, "unfinished-copy") {
-		return // it was killed before it started or after it completed
+		return // the copy was killed before it started or after it completed
 	}
 	code, stdout, stderr := does(t, dir, []string{"DATABASE_URL=" + address})
 	if code != exitFailure || stdout != "" || !strings.Contains(stderr, "is an unfinished copy of sqlite:") {
@@ -173,7 +173,7 @@ func TestCopyStopped(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for { // until it has written something
+	for { // until the copy has written something
 		if _, err := os.Stat(filepath.Join(dir, "target.db-wal")); err == nil {
 			break
 		}

@@ -19,7 +19,7 @@ import (
 	"example.com/ginseng/kit/rest"
 )
 
-// pageSums are the SHA-256 sums of the files of Swagger UI as their package has them.
+// pageSums are the SHA-256 sums of the files in the package of Swagger UI.
 func pageSums(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("swaggerui/SHA256SUMS")
@@ -94,7 +94,7 @@ func (w *writes) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// TestPageInParts loads the largest file without gzip. It is decompressed while it is written.
+// TestPageInParts checks that the largest file, requested without gzip, is decompressed while it is written.
 func TestPageInParts(t *testing.T) {
 	t.Parallel()
 	s := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {})

@@ -538,7 +538,7 @@ func TestPanicInResponse(t *testing.T) {
 	}
 }
 
-// TestClientAddress uses X-Forwarded-For only from trusted proxies, and its right-most address that is not one.
+// TestClientAddress checks that X-Forwarded-For is used only from trusted proxies: its last address that is not a trusted proxy.
 func TestClientAddress(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -26,8 +26,8 @@ import (
 	"example.com/ginseng/kit/store/engines"
 )
 
-// noted is a module with a migration, which converts text to a number. If the file "hold" in the current directory exists, the
-// migration pauses after the number of conversions in this file until it is removed. While it pauses, the file "held" exists.
+// noted is a module with a migration that converts text to a number. If the file "hold" exists in the current directory, the
+// migration pauses after the number of conversions in the file, until the file is removed. Meanwhile, the file "held" exists.
 type noted struct {
 	notes *store.Collection[note]
 	log   *slog.Logger
@@ -75,7 +75,7 @@ func (n noted) Jobs() []job.Job {
 	}}}
 }
 
-// useNotes opens the notes of a service that does not run.
+// useNotes opens the notes of a service that is not running.
 func useNotes(t *testing.T, dir string, use func(*store.Collection[note]) error) {
 	t.Helper()
 	err := os.MkdirAll(filepath.Join(dir, "data"), 0o700)
@@ -119,7 +119,7 @@ func get(t *testing.T, url string) (status int, header http.Header, body string)
 }
 
 // TestMigrateAtStart kills the service in the middle of a migration, and checks the responses while the next start completes
-// it and after that.
+// the migration, and after the migration.
 func TestMigrateAtStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -133,7 +133,7 @@ func TestMigrateAtStart(t *testing.T) {
 		return n
 	}
 	hold := filepath.Join(dir, "hold")
-	if err := os.WriteFile(hold, fmt.Append(nil, all+first), 0o600); err != nil { // the check converts all once
+	if err := os.WriteFile(hold, fmt.Append(nil, all+first), 0o600); err != nil { // the check before the migration converts all notes once
 		t.Fatal(err)
 	}
 	killed := start(t, dir, migratesEnv+"=1")
@@ -147,7 +147,7 @@ func TestMigrateAtStart(t *testing.T) {
 	if err := os.WriteFile(hold, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, dir, migratesEnv+"=1") // waits for the lease of the killed one
+	p := start(t, dir, migratesEnv+"=1") // waits for the lease of the killed instance
 	if status, _, _ := get(t, p.URL+"/livez"); status != 200 {
 		t.Errorf("/livez: %d", status)
 	}

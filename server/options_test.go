@@ -11,8 +11,8 @@ import (
 	"example.com/ginseng/kit"
 )
 
-// TestAllow checks that Allow has exactly the methods of a path, even if routes of other methods are below it or have a
-// parameter in its place. Gin's own Allow would include methods of routes that do not match.
+// TestAllow checks that Allow has exactly the methods of a path. Gin's own Allow would include methods of routes below the path,
+// and of routes with a parameter in place of a segment.
 func TestAllow(t *testing.T) {
 	t.Parallel()
 	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {

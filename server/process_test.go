@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// newCommand returns the service in a directory, with only these variables in its environment.
+// newCommand returns a command that runs the service in a directory, with the environment variables in set.
 func newCommand(t *testing.T, dir string, set ...string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Dir = dir
@@ -53,7 +53,7 @@ func newCommand(t *testing.T, dir string, set ...string) (*exec.Cmd, *bytes.Buff
 func start(t *testing.T, dir string, set ...string) *process.Process {
 	t.Helper()
 	cmd, _ := newCommand(t, dir, set...)
-	cmd.Stderr = nil // p.Log has it
+	cmd.Stderr = nil // process.Start sets Stderr, for p.Log
 	p, err := process.Start(cmd)
 	if err != nil {
 		t.Fatal(err)

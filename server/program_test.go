@@ -10,7 +10,7 @@ import (
 	"example.com/ginseng/testkit/process"
 )
 
-// TestLogDelay checks that lines appear together after logDelay, early if there are many, and at the latest with flush.
+// TestLogDelay checks that lines are written together after logDelay, or earlier if there are many lines, or by flush.
 func TestLogDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out process.Buffer

@@ -10,7 +10,7 @@ import (
 
 const long = "0123456789abcdefghijklmnopqrstuvwxyz"
 
-// load loads settings from these variables alone.
+// load reads settings from only these variables.
 func load(t *testing.T, set map[string]string) (s Settings, err error) {
 	t.Helper()
 	for _, name := range []string{"APP_ENV", "HOST", "PORT", "API_ROOT", "LOG_LEVEL", "DATABASE_URL", "MASTER_KEY", "MAX_BODY_BYTES",

@@ -27,9 +27,9 @@ import (
 // fake is a Sender with preset errors.
 type fake struct {
 	mu    sync.Mutex
-	fails []error // of the first calls
+	fails []error // the errors of the first calls
 	calls int
-	hold  chan struct{} // if not nil, Send waits until it is closed, after it has sent to begun
+	hold  chan struct{} // if not nil, Send sends to begun and waits until hold is closed
 	begun chan struct{}
 }
 
@@ -54,7 +54,7 @@ func (f *fake) Send(ctx context.Context, _ email.Message) error {
 	return err
 }
 
-// sent returns the number of calls.
+// sent returns the number of calls of Send.
 func (f *fake) sent() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -297,7 +297,7 @@ func TestFull(t *testing.T) {
 	b.must(q.Rows().Engine().Load(t.Context(), docs))
 	b.must(b.db.Prepare(t.Context()))
 	b.add(q, "always")
-	b.wait(q) // it is sent: there is room for another
+	b.wait(q) // the email is sent, so there is room for another email
 	b.add(q, "always")
 	b.wait(q)
 	late := b.queue(&fake{})
@@ -322,7 +322,7 @@ func TestTogether(t *testing.T) {
 			return err
 		}
 		q.Send()    // as another instance could
-		out.None(t) // before the end
+		out.None(t) // before the end of the transaction
 		return result
 	}
 	b.must(b.db.Together(t.Context(), func(ctx context.Context) error { return enqueue(ctx, nil) }))
@@ -362,8 +362,8 @@ func TestInstances(t *testing.T) {
 	}
 }
 
-// TestPaused: an email of an instance that ends or is paused during an attempt is sent by another one, after the lease. The first
-// one then changes nothing.
+// TestPaused: if an instance ends or is paused during an attempt, another instance sends the email after the lease. The first
+// instance then changes nothing.
 func TestPaused(t *testing.T) {
 	t.Parallel()
 	b, paused, out := newBench(t), holding(), emailtest.NewOutbox()
@@ -416,7 +416,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestClose: Close waits for the emails that are being sent. Those that wait for a retry, and those for which there is no time,
+// TestClose: Close waits for the emails that are being sent. Emails that wait for a retry, or for which there is no time,
 // are sent after the next start.
 func TestClose(t *testing.T) {
 	t.Parallel()
@@ -425,7 +425,7 @@ func TestClose(t *testing.T) {
 	b.add(q, "always")
 	b.wait(q)
 	q.Close(t.Context())
-	b.add(q, "always") // of a request that was aborted
+	b.add(q, "always") // by a request that the server aborted
 	b.clock.Advance(time.Second)
 	q.Send()
 	b.wait(q)
@@ -452,7 +452,7 @@ func TestClose(t *testing.T) {
 	out.None(t)
 }
 
-// TestMetrics checks the metrics, also for a Builder without an email, and the calls of the Tracer.
+// TestMetrics checks the metrics, even if the Builder returns no email, and the calls of the Tracer.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	read := func(q *email.Queue) string {

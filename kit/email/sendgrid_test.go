@@ -26,7 +26,7 @@ func sendGridSender(t *testing.T, api http.HandlerFunc) email.Sender {
 	return s
 }
 
-// TestSendGrid compares the request with Twilio's "SendGrid API reference: Mail Send" (POST /v3/mail/send) and to its
+// TestSendGrid compares the request with Twilio's "SendGrid API reference: Mail Send" (POST /v3/mail/send) and with its
 // OpenAPI description, tsg_mail_v3.yaml in twilio/sendgrid-oai: a bearer token; personalizations and from are required;
 // text/plain comes before text/html; no value is empty; 202 without a body is success.
 func TestSendGrid(t *testing.T) {
@@ -89,7 +89,7 @@ func TestSendGridErrors(t *testing.T) {
 	}
 }
 
-// TestSendGridBroken: an unexpected response, and an infinite one.
+// TestSendGridBroken: after a broken or endless response, the error is not permanent.
 func TestSendGridBroken(t *testing.T) {
 	t.Parallel()
 	fails(t, sendGridSender(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }).Send(t.Context(), letter), false)

@@ -33,7 +33,7 @@ var letter = email.Message{
 	HTML: `<p>Hello Ada</p><a href="` + link + `">Choose</a>`,
 }
 
-// sender returns a Sender for the server that trusts its CA.
+// sender returns a Sender for the server with the URL. The Sender trusts roots.
 func sender(t *testing.T, url string, roots *x509.CertPool, dial func(context.Context, string, string) (net.Conn, error)) email.Sender {
 	t.Helper()
 	s, err := email.New(email.Settings{URL: url, From: "Ginseng <no-reply@example.org>"}, email.Options{RootCAs: roots, Dial: dial})
@@ -215,7 +215,7 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// TestRejected: a reply of 5yz is permanent, one of 4yz is not, and the error does not contain the server's message.
+// TestRejected: an error with a code 5yz is permanent, an error with 4yz is not, and neither contains the server's message.
 func TestRejected(t *testing.T) {
 	t.Parallel()
 	response := func(code int) func(*emailtest.SMTP) {
@@ -330,7 +330,7 @@ func (c *cutAt) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// TestDeadServer tries the next server if one is unreachable.
+// TestDeadServer: if the server is unreachable, the queue tries again.
 func TestDeadServer(t *testing.T) {
 	t.Parallel()
 	server := emailtest.StartSMTP(t)

@@ -17,13 +17,13 @@ func TestNormalize(t *testing.T) {
 		"äda@BÜCHER.example":             "äda@xn--bcher-kva.example",
 		"a\u0308da@bu\u0308cher.example": "äda@xn--bcher-kva.example",
 		"äda@XN--BCHER-KVA.example":      "äda@xn--bcher-kva.example",
-		"ÄDA@example.com":                "Äda@example.com", // only the receiving server knows
+		"ÄDA@example.com":                "Äda@example.com", // only the receiving server knows whether case matters
 		"A\u0308DA@example.com":          "Äda@example.com",
 		"H\u0331@example.com":            "\u1E96@example.com", // has no character in upper case
 		"h@H\u0331.example":              "h@xn--ckg.example",
 		"h@\u1E96.example":               "h@xn--ckg.example",
 		"ada@faß.example":                "ada@xn--fa-hia.example",
-		"ada@gmaıl.example":              "ada@xn--gmal-nza.example", // a domain of its own
+		"ada@gmaıl.example":              "ada@xn--gmal-nza.example", // a separate domain
 		`"a@b"@Example.com`:              `"a@b"@example.com`,
 		"ada@r3---a.example":             "ada@r3---a.example",
 
@@ -63,9 +63,9 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// TestEveryCharacter normalizes addresses with each character of Unicode, before the @ and in the domain. Two of them have
-// one normal form if and only if they are the same character: perhaps in another spelling and, if it is ASCII or in the
-// domain, in another case. A character that is not ASCII never becomes ASCII.
+// TestEveryCharacter normalizes addresses with each character of Unicode, before the @ and in the domain. Two addresses have
+// the same normal form only if they have the same character. The encoding of the character can differ. For ASCII characters and
+// in the domain, the case can also differ. A character that is not ASCII never becomes ASCII.
 func TestEveryCharacter(t *testing.T) {
 	t.Parallel()
 	for _, place := range []struct {

@@ -51,7 +51,7 @@ func TestCheckLink(t *testing.T) {
 		"https://evil.example#@app.example.com/":        {"one_of", "one_of"},
 		"https://evil.example/https://app.example.com/": {"one_of", "one_of"},
 
-		// a query that a page may redirect to
+		// a query with an address to which a page may redirect
 		"https://app.example.com/redirect?to=https://evil.example/{token}":       {"format", "format"},
 		"https://app.example.com/redirect?to=https%3A%2F%2Fevil.example/{token}": {"format", "format"},
 		"https://app.example.com/?to=//evil.example/?t=%7Btoken%7D":              {"format", "format"},
@@ -61,7 +61,7 @@ func TestCheckLink(t *testing.T) {
 		"https://app.example.com/?{token}":                                       {"", "one_of"},
 		"https://app.example.com/?a=b&t={token}&c":                               {"", "one_of"},
 
-		// not a URL, or one that browsers may parse differently
+		// not a URL, or a URL that browsers may parse differently
 		"javascript:alert(1)//https://app.example.com/": {"format", "format"},
 		"data:text/html,x":                      {"format", "format"},
 		"//app.example.com/":                    {"format", "format"},
@@ -164,7 +164,7 @@ func TestLinkPath(t *testing.T) {
 	}
 }
 
-// TestStandardLink: without a link, it is the only page with a path.
+// TestStandardLink: the standard link is the only page with a path.
 func TestStandardLink(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/testkit/testdb"
 )
 
-// earlier is a reset as the first version stored it.
+// earlier is a password-reset token as the first version of the service stored it.
 type earlier struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID   `json:"userId"`

@@ -45,7 +45,7 @@ func (s *service) instance(jobs ...job.Job) *job.Runner {
 	return r
 }
 
-// due runs what is due on an instance and checks how often the job has run so far.
+// due runs the due jobs on an instance, and checks how often the job has run so far.
 func (s *service) due(r *job.Runner, runs *atomic.Int64, want int64) {
 	s.t.Helper()
 	if err := r.RunDue(s.t.Context()); err != nil || runs.Load() != want {
@@ -74,8 +74,8 @@ func TestSchedule(t *testing.T) {
 	s.due(b, &runs, 2)
 	s.due(a, &runs, 2)
 	s.due(s.instance(daily), &runs, 2)                               // a restart does not change the schedule
-	s.due(s.instance(counting("daily", time.Hour, &runs)), &runs, 3) // a shorter interval does
-	s.clock.Advance(-48 * time.Hour)                                 // as does a clock that is set back
+	s.due(s.instance(counting("daily", time.Hour, &runs)), &runs, 3) // a shorter interval changes the schedule
+	s.clock.Advance(-48 * time.Hour)                                 // a clock that is set back also changes the schedule
 	s.due(a, &runs, 4)
 }
 
@@ -100,8 +100,8 @@ func TestOneInstance(t *testing.T) {
 	}
 }
 
-// TestPause pauses an instance during a run. Another one runs the job when the lease has ended, and keeps its schedule when
-// the first one continues.
+// TestPause pauses an instance during a run. Another instance runs the job when the lease has ended. The schedule of this
+// instance stays the same when the first instance continues.
 func TestPause(t *testing.T) {
 	s := newService(t)
 	var runs atomic.Int64
@@ -157,7 +157,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestRun runs jobs until the context ends, also after one failed, and reports them in the log and as metrics.
+// TestRun runs jobs until the context ends, even after a job has failed, and checks the log and the metrics.
 func TestRun(t *testing.T) {
 	s := newService(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -71,7 +71,7 @@ var steps = []migrate.Step{
 	migrate.Default[string]("sku", "none"), migrate.Drop("note"),
 }
 
-// TestRun runs a migration with every kind of step, and then nothing.
+// TestRun runs a migration with every kind of step. Repeated runs change nothing.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	db := open(t)
@@ -142,8 +142,8 @@ func convert[T any](t *testing.T, db store.DB, name string) (out []T) {
 	return out
 }
 
-// TestConvert changes a type again and again. A repeated conversion changes nothing, also from an integer to a decimal,
-// which is stored as an integer, too.
+// TestConvert changes the type of a field several times. A repeated conversion changes nothing, even from an integer to a
+// decimal, because a decimal is also stored as an integer.
 func TestConvert(t *testing.T) {
 	t.Parallel()
 	db := open(t)
@@ -165,7 +165,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestStopsBeforeAnyChange has values that cannot be converted, and missing ones.
+// TestStopsBeforeAnyChange migrates documents with values that cannot be converted or are missing.
 func TestStopsBeforeAnyChange(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -214,7 +214,7 @@ type derived struct {
 	Tags       []string   `json:"tags"`
 }
 
-// TestDerive computes a field from all kinds of values of a document, after earlier steps, and sets others that are empty.
+// TestDerive derives a field from values of all types, after earlier steps, and backfills empty fields.
 func TestDerive(t *testing.T) {
 	t.Parallel()
 	db := open(t)
@@ -240,7 +240,7 @@ func TestDerive(t *testing.T) {
 		}),
 		migrate.Backfill[string]("kind", "plain"), migrate.Backfill[[]string]("tags", `["new"]`), migrate.Drop("price"), migrate.Drop("count"),
 	}
-	for range 2 { // the second one changes nothing
+	for range 2 { // the second run changes nothing
 		runner := migrate.New(db, time.Now, migrate.Migration{Name: "item-1", Collection: kinds.Engine(), Steps: steps})
 		must(t, db.Prepare(t.Context()))
 		must(t, runner.Run(t.Context(), runner.All()))
@@ -254,7 +254,7 @@ func TestDerive(t *testing.T) {
 	}
 }
 
-// TestUndecided fails with the steps to write, and runs when they are written.
+// TestUndecided checks that the error lists the steps that can replace Undecided, and that the migration runs with such a step.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	db := open(t)
@@ -318,7 +318,7 @@ func TestConcurrent(t *testing.T) {
 	group.Go(func() {
 		for _, id := range ids {
 			if _, err := items.Update(t.Context(), store.Eq("id", id), store.Set("updatedAt", noon)); err != nil && !strings.Contains(err.Error(), "price") {
-				t.Error(err) // an old document does not fit, but is changed
+				t.Error(err) // an old document is changed, but cannot be decoded
 			}
 		}
 	})
@@ -329,7 +329,7 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// TestLease checks that a runner waits for another one, and does not repeat its work.
+// TestLease checks that a runner waits for another runner, and does not repeat the work.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	db := open(t)

@@ -172,7 +172,7 @@ func try(g *Guesses, ctx context.Context, account, client Key, check func() (boo
 	return right, err
 }
 
-// TestGuess allows exactly the number of wrong guesses of the rule, also concurrently, and rejects a right one after them.
+// TestGuess checks that exactly Max wrong guesses are allowed, even concurrently, and that a right guess is then rejected.
 func TestGuess(t *testing.T) {
 	t.Parallel()
 	l, advance := start(t)
@@ -220,8 +220,8 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// TestExempt uses up the shared counter. A guess that is exempt from it is made, also a wrong one, which counts only in its
-// own counter; one that is not is rejected.
+// TestExempt uses up the shared counter. A guess that is exempt is allowed; a wrong guess then counts only in its own counter. A
+// guess that is not exempt is rejected.
 func TestExempt(t *testing.T) {
 	t.Parallel()
 	l, _ := start(t)
@@ -256,7 +256,7 @@ func TestExempt(t *testing.T) {
 	}
 }
 
-// TestFlood rejects guesses at an account with too many waiting guesses, and allows those at another.
+// TestFlood checks that guesses at an account with too many waiting guesses are rejected, and guesses at another account allowed.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	l, _ := start(t)
@@ -277,7 +277,7 @@ func TestFlood(t *testing.T) {
 			rejected <- err
 		})
 	}
-	if err := <-rejected; !apperr.Is(err, apperr.Unavailable) { // the last one; the others wait
+	if err := <-rejected; !apperr.Is(err, apperr.Unavailable) { // the last guess; the other guesses wait
 		t.Error(err)
 	}
 	if ok, err := try(g, t.Context(), eve, rule.Of("e"), func() (bool, error) { return true, nil }); !ok || err != nil {
@@ -296,7 +296,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestFloodOfTheLimited floods an account from a client without guesses left. It must not use up the waiting places.
+// TestFloodOfTheLimited floods an account from a client without guesses left. The client must not use up the waiting places.
 func TestFloodOfTheLimited(t *testing.T) {
 	t.Parallel()
 	l, _ := start(t)

@@ -448,8 +448,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestDecodePatch distinguishes absent, empty and other parameters: empty ones have their default, and rules apply to
-// the others.
+// TestDecodePatch checks absent, empty and other parameters. Empty parameters get their default. Rules apply only to
+// parameters that are not empty.
 func TestDecodePatch(t *testing.T) {
 	t.Parallel()
 	type embedded struct {
@@ -512,7 +512,7 @@ func TestDecodePatch(t *testing.T) {
 	}
 }
 
-// TestDecodeStoreTypes binds the types of package store and lists, and rejects values that do not fit them.
+// TestDecodeStoreTypes checks valid and invalid values of the types of package store, and of lists.
 func TestDecodeStoreTypes(t *testing.T) {
 	t.Parallel()
 	type input struct {

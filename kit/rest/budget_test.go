@@ -68,7 +68,7 @@ func TestEncodingReserves(t *testing.T) {
 	}
 }
 
-// TestNoTagWithoutShare responds with a record for which there is no memory.
+// TestNoTagWithoutShare checks that a response for which there is no memory has no ETag.
 func TestNoTagWithoutShare(t *testing.T) {
 	t.Parallel()
 	ctx, release := NewBudget(1, 1, time.Millisecond).Context(t.Context())

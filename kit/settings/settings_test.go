@@ -136,7 +136,7 @@ func TestLoadPrefersEnvironment(t *testing.T) {
 	}
 }
 
-// TestSpacesAsSecret: a secret of spaces is a mistake, and does not count as a missing one, which would create a file.
+// TestSpacesAsSecret: a secret of spaces is invalid. It does not count as missing, so Load does not create a file.
 func TestSpacesAsSecret(t *testing.T) {
 	isolate(t, map[string]string{"MASTER_KEY": " "})
 	dir := t.TempDir()

@@ -47,7 +47,7 @@ func TestKeyed(t *testing.T) {
 	if _, err := acquire("a", 2); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("more than its size: %v", err)
 	}
-	second, err := acquire("a", 1) // the one that did not get a slot does not count
+	second, err := acquire("a", 1) // a caller that did not get a slot does not count
 	if err != nil {
 		t.Fatal(err)
 	}

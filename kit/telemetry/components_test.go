@@ -10,8 +10,8 @@ import (
 	"example.com/ginseng/testkit"
 )
 
-// TestTransport sends a request to another service: it has a span below that of the incoming request, and traceparent, but
-// not the headers of the caller; the span has no path.
+// TestTransport sends a request to another service. The request has a span below the span of the incoming request, and the header
+// traceparent, but no other headers of the caller. The span has no path.
 func TestTransport(t *testing.T) {
 	t.Parallel()
 	var got http.Header

@@ -30,7 +30,7 @@ func work(t *testing.T, api *testkit.API, header http.Header) testkit.Account {
 		return form
 	}
 	admin := api.SignUp("admin")
-	for range 2 { // the second is a conflict
+	for range 2 { // the second request is a conflict
 		api.Do(testkit.Request{Method: "POST", Path: "/policies", As: admin.Token, JSON: map[string]any{"namespace": "shop", "name": "all"}})
 	}
 	api.Do(testkit.Request{Method: "POST", Path: "/auth", Email: ada.Email, Password: "a wrong password", Form: key()})
@@ -38,7 +38,7 @@ func work(t *testing.T, api *testkit.API, header http.Header) testkit.Account {
 	id := api.Do(article).JSON(201)["id"].(string)
 	api.Do(testkit.Request{Method: "GET", Path: "/articles/" + id})
 	api.Do(testkit.Request{Method: "GET", Path: "/articles/" + strings.Repeat("0", 24)})
-	for range 6 { // one too many
+	for range 6 { // one request too many
 		api.Do(testkit.Request{Method: "POST", Path: "/password-resets", Form: key("email", ada.Email, "link", testkit.LinkOrigin+"/{token}")})
 	}
 	api.Finish()
@@ -55,7 +55,7 @@ func TestWork(t *testing.T) {
 	for _, want := range []struct {
 		name   string
 		labels []string
-		value  float64 // -1: any but none
+		value  float64 // -1: any value
 	}{
 		{"http_requests_total", []string{"method", "GET", "route", "/articles/:id", "status", "200"}, 1},
 		{"http_requests_total", []string{"method", "GET", "route", "/articles/:id", "status", "404"}, 1},
@@ -141,7 +141,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// find is the first span of the name.
+// find returns the first span with the name.
 func find(t *testing.T, spans tracetest.SpanStubs, name string) tracetest.SpanStub {
 	t.Helper()
 	for _, s := range spans {

@@ -23,7 +23,7 @@ import (
 	"example.com/ginseng/testkit"
 )
 
-// newObserver makes one that counts.
+// newObserver returns an Observer with metrics.
 func newObserver(t testing.TB) *telemetry.Observer {
 	t.Helper()
 	o, err := telemetry.New(t.Context(), telemetry.Options{Metrics: true, Version: "v1.2.3"})
@@ -33,7 +33,7 @@ func newObserver(t testing.TB) *telemetry.Observer {
 	return o
 }
 
-// scrape is what Prometheus gets.
+// scrape returns the response to GET /metrics, parsed and as text.
 func scrape(t testing.TB, o *telemetry.Observer) (map[string]*dto.MetricFamily, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -50,8 +50,8 @@ func scrape(t testing.TB, o *telemetry.Observer) (map[string]*dto.MetricFamily, 
 	return families, text
 }
 
-// value is that of the series with the labels, which are names and values in turn; -1 where there is none. Of a histogram
-// it is the count.
+// value returns the value of the series with the labels, which are names and values in turn, or -1 if there is no series. For a
+// histogram, it returns the count.
 func value(families map[string]*dto.MetricFamily, name string, labels ...string) float64 {
 	for _, m := range families[name].GetMetric() {
 		matches := 0
@@ -100,7 +100,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestCardinality asks for a thousand paths, with methods and headers that nobody has: there is one more series for all.
+// TestCardinality requests a thousand paths with unknown methods and headers. All requests share one series.
 func TestCardinality(t *testing.T) {
 	t.Parallel()
 	o := newObserver(t)
@@ -121,7 +121,7 @@ func TestCardinality(t *testing.T) {
 	}
 }
 
-// TestOnlyMetrics holds the listener to the one path.
+// TestOnlyMetrics checks that the listener serves only one path.
 func TestOnlyMetrics(t *testing.T) {
 	t.Parallel()
 	handler := newObserver(t).Metrics(slog.New(slog.DiscardHandler))
@@ -145,7 +145,7 @@ var (
 	queried     = regexp.MustCompile(`\b([a-z]+_[a-z_]+)[{\[]`)
 )
 
-// TestTable holds the guide's table to what is registered: name, type, labels and meaning, and its queries to the names.
+// TestTable compares the table in the guide with the registered metrics, and the queries in the guide with the names of metrics.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/observability.md")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The table that sets these beside other implementations is in scripts/checks/kubecheck.
+// scripts/checks/kubecheck compares these benchmarks with other implementations.
 
 // cart is a workload of ten labels, with a selector of three that matches.
 func cart() (*WorkloadSelector, Proxy) {

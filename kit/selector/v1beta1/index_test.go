@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// at returns a time this many seconds after a fixed one.
+// at returns the time that is the number of seconds after a fixed time.
 func at(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
 
 // put puts the entry, which must be valid.
@@ -108,7 +108,7 @@ func TestPutReplaces(t *testing.T) {
 
 	entry.Selector = selectorOf(map[string]string{"app": "web"})
 	put(t, &x, entry)
-	entry.Selector.MatchLabels["app"] = "cart" // the Index does not keep it
+	entry.Selector.MatchLabels["app"] = "cart" // the Index does not keep a reference to the selector
 	expect(1, 2)
 
 	entry.Selector, entry.Name = nil, "c"
@@ -233,8 +233,8 @@ func TestOrderOfEquals(t *testing.T) {
 	}
 }
 
-// A writer adds and deletes policies in order, and changes another one repeatedly. Readers always see consecutive policies
-// that never go back, and the other one exactly once.
+// A writer adds and deletes policies in order, and repeatedly changes one other policy. Readers always see consecutive policies,
+// never older policies than before, and the changed policy exactly once.
 func TestReadersSeeWholeWrites(t *testing.T) {
 	t.Parallel()
 	const width, length, turner = 40, 10_000, -1

@@ -92,7 +92,7 @@ func TestRarestFirst(t *testing.T) {
 	}
 }
 
-// If the numbers are outdated, a node can have many children. The search looks up only those of the proxy.
+// If the numbers are outdated, a node can have many children. The search looks up only the children for labels of the proxy.
 func TestManyPathsFromOneTerm(t *testing.T) {
 	t.Parallel()
 	var x Index[int]
