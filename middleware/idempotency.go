@@ -178,7 +178,7 @@ func digest(key, text string) string {
 const keepKey = "ginseng.idempotency"
 
 // KeepResponse stores the response to a request in the transaction of ctx, if the request has an Idempotency-Key. A handler that
-// uses a transaction calls KeepResponse, so that the transaction stores both its changes and the response.
+// uses a transaction calls KeepResponse, so that the transaction stores both the changes and the response.
 func KeepResponse(ctx context.Context, g *gin.Context, status int, body []byte) error {
 	keep, ok := g.Get(keepKey)
 	if !ok {
@@ -187,16 +187,16 @@ func KeepResponse(ctx context.Context, g *gin.Context, status int, body []byte) 
 	return keep.(func(context.Context, int, []byte) error)(ctx, status, body)
 }
 
-// store stores the response of a claim. header has the Location and the ETag of the response.
+// store completes the stored response with the ID claim. header has the Location and the ETag of the response.
 func (i *Idempotency) store(ctx context.Context, claim store.ID, status int, header http.Header, body []byte) error {
 	_, err := i.responses.Update(ctx, store.Eq("id", claim), store.Set("status", int64(status)), store.Set("body", string(body)), store.Set("size", int64(len(body))),
 		store.Set("location", header.Get("Location")), store.Set("etag", header.Get("ETag")))
 	return err
 }
 
-// runAndStore runs the handlers that follow, stores their response in the claim, and then sends the response. After an error that
-// shows that nothing was created, it deletes the claim instead. It continues if the client disconnects, because the client can
-// repeat the request to get the response.
+// runAndStore runs the handlers that follow, and then stores and sends their response. claim is the ID of the stored response.
+// After an error that shows that nothing was created, runAndStore deletes the stored response. It continues if the client
+// disconnects, because the client can repeat the request to get the response.
 func (i *Idempotency) runAndStore(g *gin.Context, claim store.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.Request.Context()), createTimeout)
 	defer cancel()

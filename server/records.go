@@ -168,7 +168,7 @@ func (p program) exportRecords(ctx context.Context, args []string, stdout, stder
 	return toNewFile(file, write)
 }
 
-// toNewFile calls write with a new file, and removes it after an error.
+// toNewFile calls write with a new file, and removes the file after an error.
 func toNewFile(name string, write func(io.Writer) error) error {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -247,7 +247,7 @@ func input(name string) (in io.Reader, size int64, closeFile func(), err error) 
 
 const kilobyte = 1000
 
-// meter shows how much of a file has been read, unless it is silent because its size is unknown.
+// meter shows how much of a file has been read, unless the size of the file is unknown.
 type meter struct {
 	io.Reader
 	bar    *progress.Bar

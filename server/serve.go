@@ -220,8 +220,8 @@ func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
 	}
 }
 
-// prepare creates missing collections and indexes. It fails if the database is an unfinished copy, or if another version of the
-// service has migrated it. While the database is unavailable, prepare retries at the interval retry until the timeout.
+// prepare creates missing collections and indexes. It fails if the database is an unfinished copy of another database, or has
+// migrations that this version lacks. While the database is unavailable, prepare retries at the interval retry until the timeout.
 func prepare(ctx context.Context, db store.DB, migrations *migrate.Runner, logger *slog.Logger, timeout, retry time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	for {
@@ -311,8 +311,8 @@ func (c clientConn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// greeting returns what the service prints at start: its address and, in development, where its documentation, settings and
-// data are, and how to create an admin.
+// greeting returns the text that the service prints at start: the address and, in development, where to find the documentation,
+// the settings and the data, and how to create an admin.
 func greeting(s Settings, addr net.Addr, routes []string) string {
 	var b strings.Builder
 	_, port, err := net.SplitHostPort(addr.String())

@@ -14,7 +14,7 @@ import (
 // this type, and sets them with Error.WithCode. The OpenAPI document lists all codes.
 type Code string //	@name	ErrorCode
 
-// The error codes of the runtime.
+// The general error codes.
 const (
 	ValidationFailed     Code = "validation_failed"
 	MalformedBody        Code = "malformed_body"
@@ -38,7 +38,7 @@ const (
 	ReauthenticationRequired Code = "reauthentication_required"
 )
 
-// Codes lists the codes of the runtime.
+// Codes lists the general error codes, without the codes of modules.
 var Codes = []Code{
 	ValidationFailed, MalformedBody, Unauthorized, SecondFactorRequired, Forbidden, InsufficientScope, NotFound, RequestTimeout, MethodNotAllowed,
 	Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,

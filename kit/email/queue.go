@@ -185,9 +185,9 @@ func (q *Queue) Handle(kind string, build Builder) {
 	q.builders[kind] = build
 }
 
-// Enqueue stores an entry and then sends the email in the background. If ctx is the context of an Atomic or a Together, Enqueue
-// stores the entry in that transaction. On a server without transactions, the email is sent after the Together has ended.
-// Unavailable: too many emails are waiting, or the database is unavailable. If too many emails are waiting, an Atomic can
+// Enqueue stores an entry and then sends the email in the background. If ctx is the context of DB.Atomic or DB.Together, Enqueue
+// stores the entry in that transaction. If the database server has no transactions, the email is sent after DB.Together has
+// ended. Unavailable: too many emails are waiting, or the database is unavailable. If too many emails are waiting, DB.Atomic can
 // continue without the email.
 func (q *Queue) Enqueue(ctx context.Context, e Entry) error {
 	if err := q.checkRoom(); err != nil {
@@ -218,7 +218,7 @@ func (q *Queue) Enqueue(ctx context.Context, e Entry) error {
 	return err
 }
 
-// release makes a new row due, after the Together that stored the row has ended. Until then, no instance sends the email.
+// release makes a new row due, after the DB.Together that stored the row has ended. Until then, no instance sends the email.
 func (q *Queue) release(r Row) {
 	ctx, cancel := context.WithTimeout(context.Background(), saveTimeout)
 	defer cancel()
@@ -250,7 +250,7 @@ func (q *Queue) checkRoom() error {
 }
 
 // count returns the number of emails with the status. It does not use the context of a request, because that can be the context
-// of an Atomic.
+// of DB.Atomic.
 func (q *Queue) count(status string) (int64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()

@@ -197,8 +197,8 @@ func (r *Runner) claim(ctx context.Context, j Job, now time.Time) (s state, clai
 	return taken, err == nil, err
 }
 
-// due reports whether a run may start. It ignores NextAt if that is further away than both the interval and the lease. Then,
-// the clock was set back, or the interval was longer before.
+// due reports whether a run may start. It ignores NextAt if the time until NextAt is longer than both the interval and the lease:
+// the clock was set back, or the interval has been shortened.
 func (s state) due(j Job, now time.Time) bool {
 	return !now.Before(s.NextAt.Time) || s.NextAt.Sub(now) > max(j.Interval, j.lease())
 }

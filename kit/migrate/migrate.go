@@ -2,8 +2,8 @@
 //
 // A module declares its migrations, the oldest first. Each migration runs at least once on a database, and the database records
 // that it is done. A migration changes a document only if the version of the document has not changed since the migration read
-// the document. Therefore, two instances can migrate at the same time, and an interrupted migration can start again. The lease
-// only prevents instances from doing the same work twice.
+// the document. Therefore, two instances can migrate at the same time, and an interrupted migration can start again. A lease
+// prevents two instances from doing the same work at the same time.
 //
 // If a step can fail, a migration first applies its steps to all documents without storing the result. If a value cannot be
 // converted, or a required value is missing, the migration stops before it changes any document.
@@ -26,8 +26,8 @@ type Module interface {
 	Migrations() []Migration
 }
 
-// Migration changes the documents of a collection. Migrations are in the file migrations.go of a module. The command generate
-// writes some migrations; developers write the others.
+// Migration changes the documents of a collection. Migrations are in the file migrations.go of a module. The generator writes
+// some migrations; developers write the others.
 type Migration struct {
 	Name       string // unique in the service; must never change, because it is recorded in the database
 	Collection store.Engine

@@ -113,7 +113,7 @@ func Caller(g *gin.Context) access.Principal { return requestOf(g).caller }
 // SetCaller sets the authenticated caller.
 func SetCaller(g *gin.Context, caller access.Principal) { requestOf(g).caller = caller }
 
-// Client returns the client that sent the request. Trusted is set only after authentication.
+// Client returns the client that sent the request. Trusted is false before authentication.
 func Client(g *gin.Context) access.Client {
 	return access.Client{Address: g.ClientIP(), UserAgent: g.Request.UserAgent(), Trusted: Caller(g).Master}
 }

@@ -106,8 +106,8 @@ const (
 
 // Load reads all settings of the service into the struct that target points to. In development, Load writes dir/.env with new
 // secrets if that file does not exist and no secret is set. Load exports variables in .env that begin with OTEL_ to the
-// environment, unless they are set there: OpenTelemetry reads them from the environment. The error is an *Invalid or an I/O
-// error.
+// environment, unless the environment has them, because OpenTelemetry reads only the environment. The error is an *Invalid or an
+// I/O error.
 func Load(dir string, target any) (Source, error) {
 	l, err := open(dir, target)
 	if err != nil {

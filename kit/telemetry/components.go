@@ -76,8 +76,8 @@ func (e emails) Begin(attemptCtx context.Context, link string) (context.Context,
 	return ctx, func(err error) { endSpan(span, err) }
 }
 
-// Database returns db with metrics and a span for each operation. Metrics and spans record the collection, the operation, the
-// duration and the code of the error.
+// Database returns db with metrics for each operation, and a span for each operation of a request. Metrics and spans record the
+// collection, the operation, the duration and the code of the error.
 func (o *Observer) Database(db store.DB) store.DB {
 	if o == nil {
 		return db
