@@ -105,7 +105,7 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 		if caller.Master || caller.IsUser() {
 			g.Header("Cache-Control", "private, no-cache") // caches cannot tell that a URL contains a credential (RFC 6750 section 2.3)
 		}
-		g.Next() // Next returns after the handlers, so that end is called after them
+		g.Next() // end must be called after the handlers
 	}
 }
 

@@ -198,7 +198,7 @@ func Origin(origins []string) gin.HandlerFunc {
 	rules := cors.New(cors.Options{AllowedOrigins: origins}) // without origins, rules allows any origin
 	return func(g *gin.Context) {
 		if g.GetHeader("Origin") != "" && (len(origins) == 0 || !rules.OriginAllowed(g.Request)) {
-			rest.Fail(g, apperr.New(apperr.Forbidden, "This operation does not accept requests from pages with this Origin. Add it to CORS_ORIGINS."))
+			rest.Fail(g, apperr.New(apperr.Forbidden, "This operation does not accept requests from pages with this Origin. Add the origin to CORS_ORIGINS."))
 		}
 	}
 }

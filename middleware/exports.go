@@ -39,14 +39,14 @@ func (s *Streams) Exports() gin.HandlerFunc {
 		rest.SetExports(g, &rest.Exports{
 			Context: ctx, VerifyInterval: s.VerifyInterval, Head: originalMethod(g.Request) == http.MethodHead,
 			Begin: func() (func(), error) {
-				// The deadline of the request would end the context. An httptest.ResponseRecorder has no connection.
+				// The read deadline of the request would end the context. The call fails only without a connection.
 				_ = http.NewResponseController(g.Writer).SetReadDeadline(time.Time{})
 				return begin()
 			},
 			Verify: func(ctx context.Context) error { return s.same(ctx, g) },
 			Pace:   func(ctx context.Context, read func() error) error { return pace(ctx, turn, read) },
 		})
-		g.Next() // Next returns after the handlers
+		g.Next() // the deferred calls must run after the handlers
 	}
 }
 

@@ -79,7 +79,7 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 		ctx, cancel := context.WithCancel(withoutTimeout(g.Request.Context()))
 		defer cancel()
 		defer context.AfterFunc(s.closing, cancel)()
-		// The deadline of the request would end the context. An httptest.ResponseRecorder has no connection.
+		// The read deadline of the request would end the context. The call fails only without a connection.
 		_ = http.NewResponseController(g.Writer).SetReadDeadline(time.Time{})
 		rest.SetStream(g, &rest.Stream{
 			Context: ctx, Heartbeat: s.Heartbeat, VerifyInterval: s.VerifyInterval,
@@ -91,7 +91,7 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 			},
 			Written: s.observe(),
 		})
-		g.Next() // Next returns after the handlers
+		g.Next() // the deferred calls must run after the handlers
 	}
 }
 

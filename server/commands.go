@@ -29,7 +29,7 @@ func (p program) commands(stdout, stderr io.Writer) []subcommand {
 				"and from .env in the current directory. In development, the first start writes .env with new secrets.\n\nExample:\n\n\tAPP_ENV=production " + p.name + " serve\n",
 			noArgs(func(ctx context.Context) error { return p.serve(ctx, stdout, stderr) })},
 		{"healthcheck", "exit 0 if the service on this machine is ready",
-			"Requests /readyz from the service that runs with the same HOST and PORT. It is meant for containers.\n\nExample:\n\n\t" +
+			"Requests /readyz from the service that runs with the same HOST and PORT. Use the command in containers.\n\nExample:\n\n\t" +
 				"HEALTHCHECK CMD [\"/" + p.name + "\", \"healthcheck\"]\n",
 			noArgs(healthcheck)},
 		{"migrate", "run the pending migrations of stored documents", "",

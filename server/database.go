@@ -24,7 +24,7 @@ Copies all collections, documents and indexes of a database. An address is mongo
 After copying, both databases are read again and compared. Stop the services that use them first. To continue a copy that
 was interrupted, run the same command again. No service starts on the target before the copy is finished.
 
-An address env:NAME is read from the environment variable NAME, so that its password does not appear in process lists.
+An address env:NAME is read from the environment variable NAME, so that the password does not appear in process lists.
 
 Example:
 

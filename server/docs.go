@@ -118,7 +118,7 @@ func uiFiles() map[string]file {
 	const dir = "swaggerui"
 	entries, err := swaggerUI.ReadDir(dir)
 	if err != nil {
-		panic(err) // embedded
+		panic(err) // unreachable: the files are embedded
 	}
 	files := make(map[string]file, len(entries))
 	for _, entry := range entries {
@@ -144,7 +144,7 @@ var fileTypes = map[string]string{
 func unzip(w io.Writer, content []byte) {
 	reader, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
-		panic(err) // embedded
+		panic(err) // unreachable: the files are embedded
 	}
 	_, _ = io.Copy(w, reader) // fails if the client has disconnected
 }
@@ -171,7 +171,7 @@ func redirect(g *gin.Context, location string) {
 func withRoot(doc []byte, property string, value any) []byte {
 	var spec map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &spec); err != nil {
-		panic(fmt.Errorf("server: API document: %w", err)) // embedded
+		panic(fmt.Errorf("server: API document: %w", err)) // unreachable: the document is embedded
 	}
 	spec[property], _ = json.Marshal(value)
 	out, _ := json.Marshal(spec)

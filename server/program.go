@@ -108,7 +108,7 @@ func (p program) run(ctx context.Context, args []string, stdout, stderr io.Write
 // delayed lines.
 func newLogger(s Settings, w io.Writer) (logger *slog.Logger, flush func()) {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(s.LogLevel)) // validated
+	_ = level.UnmarshalText([]byte(s.LogLevel)) // cannot fail: LOG_LEVEL is validated
 	options := &slog.HandlerOptions{Level: level}
 	if s.Env == settings.Development {
 		return slog.New(slog.NewTextHandler(w, options)), func() {}

@@ -53,7 +53,7 @@ Flags:
 // maxPrinted is the maximum number of rejected lines that import prints.
 const maxPrinted = 20
 
-const formatUsage = "`FORMAT` of the file, ndjson or csv (default the extension of its name)"
+const formatUsage = "`FORMAT` of the file, ndjson or csv (default the extension of FILE)"
 
 // importRecords is the command import.
 func (p program) importRecords(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
@@ -61,7 +61,7 @@ func (p program) importRecords(ctx context.Context, args []string, stdout, stder
 	format := flags.String("format", "", formatUsage)
 	o := records.ImportOptions{}
 	flags.BoolVar(&o.DryRun, "dry-run", false, "check the lines, and store nothing")
-	flags.StringVar(&o.UpdateBy, "update-by", "", "update the record that has the same value of the `FIELD`, which is unique, or id; fields that are not in the file stay unchanged")
+	flags.StringVar(&o.UpdateBy, "update-by", "", "update the record that has the same value of `FIELD` (id or a unique field); fields that are not in the file stay unchanged")
 	if err := command.Parse(flags, fmt.Sprintf(importUsage, p.name), args, stdout); err != nil {
 		return err
 	}
