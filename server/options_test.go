@@ -11,8 +11,8 @@ import (
 	"example.com/ginseng/kit"
 )
 
-// TestAllow checks that Allow has exactly the methods of a path. Gin's own Allow would include methods of routes below the path,
-// and of routes with a parameter in place of a segment.
+// TestAllow checks that Allow has exactly the methods of the routes that match the path, including routes with a parameter. Gin's
+// own Allow would include methods of routes that do not match.
 func TestAllow(t *testing.T) {
 	t.Parallel()
 	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {

@@ -254,7 +254,7 @@ func TestDerive(t *testing.T) {
 	}
 }
 
-// TestUndecided checks that the error lists the steps that can replace Undecided, and that the migration runs with such a step.
+// TestUndecided checks that the error lists the steps that can replace Undecided.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	db := open(t)
