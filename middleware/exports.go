@@ -11,7 +11,6 @@ import (
 	"example.com/ginseng/kit/rest"
 )
 
-// maxExports is the maximum number of exports in progress.
 const maxExports = 4
 
 // Exports limits the exports of lists to 4 at a time, and ends an export when the server stops, or when the access of its caller

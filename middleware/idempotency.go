@@ -73,7 +73,6 @@ func (i *Idempotency) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-responses", Interval: job.SweepInterval, Run: i.sweep}}
 }
 
-// sweep deletes expired responses.
 func (i *Idempotency) sweep(ctx context.Context) error {
 	_, err := i.responses.Delete(ctx, store.Lte("expiresAt", store.At(i.now())))
 	return err

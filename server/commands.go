@@ -15,7 +15,6 @@ import (
 	"example.com/ginseng/kit/suggest"
 )
 
-// subcommand is a command of the program.
 type subcommand struct {
 	name, summary string
 	usage         string // printed by help; "" if run prints it for the argument -h
@@ -95,7 +94,6 @@ func (p program) dispatch(ctx context.Context, args []string, stdout, stderr io.
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
 
-// help lists the commands.
 func (p program) help(commands []subcommand, w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Serves an HTTP API and manages its database.\n\nUsage: %s [COMMAND]\n\nThe commands are:\n\n", p.name)

@@ -45,7 +45,6 @@ Example:
 	%[1]s backup %[1]s-$(date +%%F).db
 `
 
-// copy is the command copy.
 func (p program) copy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := pflag.NewFlagSet("copy", pflag.ContinueOnError)
 	from := flags.String("from", "", "`address` of the source (default DATABASE_URL)")
@@ -99,7 +98,6 @@ func address(argument string) (string, error) {
 	return value, nil
 }
 
-// backup is the command backup.
 func (p program) backup(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := pflag.NewFlagSet("backup", pflag.ContinueOnError)
 	if err := command.Parse(flags, fmt.Sprintf(backupUsage, p.name), args, stdout); err != nil {

@@ -80,7 +80,6 @@ type document func() string
 
 func (d document) ReadDoc() string { return d() }
 
-// file is a static file.
 type file struct {
 	contentType, tag string
 	content          []byte

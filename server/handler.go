@@ -117,7 +117,6 @@ const (
 	writeWait      = 5 * time.Second // how long a request waits for its share of userWriteBytes
 )
 
-// The routes of health checks.
 const livez, readyz = "/livez", "/readyz"
 
 // Handler is the HTTP handler of a service.
@@ -269,7 +268,6 @@ func jobs(modules []kit.Module, server ...job.Module) (out []job.Job) {
 	return out
 }
 
-// newEngine returns an engine without routes.
 func newEngine(s Settings) (*gin.Engine, error) {
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
@@ -294,7 +292,6 @@ func (h *Handler) work(ctx context.Context) {
 	group.Wait()
 }
 
-// close calls the Closers.
 func (h *Handler) close(ctx context.Context) {
 	for _, closer := range h.Closers {
 		closer.Close(ctx)

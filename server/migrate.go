@@ -71,7 +71,6 @@ Flags:
 
 `
 
-// migrate is the command migrate.
 func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	flags := pflag.NewFlagSet("migrate", pflag.ContinueOnError)
 	dryRun := flags.Bool("dry-run", false, "list the pending migrations, and what makes them fail, without running them")

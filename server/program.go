@@ -62,7 +62,6 @@ type program struct {
 	unconfigured constructor
 }
 
-// constructor creates the modules.
 type constructor func(kit.Deps) []kit.Module
 
 func newProgram[C Config](s Service[C]) program {
@@ -86,7 +85,6 @@ const (
 	exitSettings = 78
 )
 
-// run runs a command and returns the exit code.
 func (p program) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := p.dispatch(ctx, args, stdout, stderr)
 	var invalid *settings.Invalid

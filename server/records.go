@@ -55,7 +55,6 @@ const maxPrinted = 20
 
 const formatUsage = "`FORMAT` of the file, ndjson or csv (default the extension of FILE)"
 
-// importRecords is the command import.
 func (p program) importRecords(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	flags := pflag.NewFlagSet("import", pflag.ContinueOnError)
 	format := flags.String("format", "", formatUsage)
@@ -123,7 +122,6 @@ func reportImport(ctx context.Context, stdout io.Writer, o records.ImportOptions
 	return nil
 }
 
-// exportRecords is the command export.
 func (p program) exportRecords(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	flags := pflag.NewFlagSet("export", pflag.ContinueOnError)
 	format := flags.String("format", "", formatUsage)

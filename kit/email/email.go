@@ -52,7 +52,6 @@ func Permanent(err error) bool {
 	return errors.As(err, &e) && e.Permanent
 }
 
-// failed returns an *Error with a message that is formatted as by fmt.Errorf.
 func failed(permanent bool, format string, args ...any) error {
 	return &Error{permanent, fmt.Errorf(format, args...)}
 }

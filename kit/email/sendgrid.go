@@ -23,7 +23,6 @@ const sendGridPath = "/v3/mail/send"
 
 type object = map[string]any
 
-// sendGrid sends emails through the SendGrid API.
 type sendGrid struct {
 	address string
 	key     string

@@ -47,13 +47,11 @@ const (
 	maxWait     = time.Minute      // maximum time until an instance reads the record again, in case a clock was changed
 )
 
-// limit returns the time limit of a run.
 func (j Job) limit() time.Duration { return min(j.Interval, maxRun) }
 
 // lease returns the time after the start of a run in which other instances do not run the job.
 func (j Job) lease() time.Duration { return j.limit() + leaseMargin }
 
-// id returns the ID of the job's record.
 func (j Job) id() store.ID {
 	sum := sha256.Sum256([]byte(j.Name))
 	return store.ID(sum[:len(store.ID{})])

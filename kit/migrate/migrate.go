@@ -43,7 +43,6 @@ func (m Migration) String() string {
 	return strings.Join(steps, "; ")
 }
 
-// fields returns the fields that the steps read.
 func (m Migration) fields() []string {
 	out := []string{"version"}
 	for _, s := range m.Steps {
@@ -53,7 +52,6 @@ func (m Migration) fields() []string {
 	return slices.Compact(out)
 }
 
-// apply applies the steps to a document.
 func (m Migration) apply(d *document) error {
 	for _, s := range m.Steps {
 		if err := s.apply(d); err != nil {
@@ -63,7 +61,6 @@ func (m Migration) apply(d *document) error {
 	return nil
 }
 
-// canFail reports whether a step can fail.
 func (m Migration) canFail() bool {
 	return slices.ContainsFunc(m.Steps, func(s Step) bool { return s.fails })
 }

@@ -214,7 +214,6 @@ func (l *Limiter) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-limits", Interval: job.SweepInterval, Run: l.sweep}}
 }
 
-// sweep deletes the counters whose windows have ended.
 func (l *Limiter) sweep(ctx context.Context) error {
 	_, err := l.counters.Delete(ctx, store.Lte("expiresAt", store.At(l.now())))
 	return err

@@ -187,7 +187,6 @@ func (p Params) unknown(fields []field, views []any) []apperr.Field {
 	return unknown("body", names, known, note)
 }
 
-// field describes how to decode a field of a struct.
 type field struct {
 	index    []int
 	name     string

@@ -180,7 +180,6 @@ func (w *eventWriter) page(page FeedPage) bool {
 	return w.buf.Len() > 0
 }
 
-// event adds an event to the buffer.
 func (w *eventWriter) event(e FeedEvent) {
 	if e.ID != "" {
 		w.buf.WriteString("id: " + e.ID + "\n")

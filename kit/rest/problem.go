@@ -73,9 +73,9 @@ func (e *OperationError) Unwrap() error { return e.Err }
 // Failure returns the error that Fail responded with, or nil if Fail was not called.
 func Failure(g *gin.Context) error { return requestOf(g).failure }
 
-// Fail responds with the Problem for err and aborts the handlers that follow. For an error that does not wrap an *apperr.Error,
-// the status is 500, and the Problem has no details. Fail adds errors with a status of 500 or more, except NotSupported, to
-// g.Errors, for the log.
+// Fail responds with the Problem for err and aborts the handlers that follow. If err does not wrap an *apperr.Error, the status
+// is 500, and the Problem does not describe err. Fail adds errors with a status of 500 or more, except NotSupported, to g.Errors,
+// for the log.
 func Fail(g *gin.Context, err error) {
 	requestOf(g).failure = err
 	var e *apperr.Error

@@ -91,7 +91,6 @@ type request struct {
 
 const requestKey = "ginseng.request"
 
-// requestOf returns the state of the request.
 func requestOf(g *gin.Context) *request {
 	if v, ok := g.Get(requestKey); ok {
 		return v.(*request)
