@@ -133,7 +133,7 @@ func TestMigrateAtStart(t *testing.T) {
 		return n
 	}
 	hold := filepath.Join(dir, "hold")
-	if err := os.WriteFile(hold, fmt.Append(nil, all+first), 0o600); err != nil { // the check before the migration converts all notes once
+	if err := os.WriteFile(hold, fmt.Append(nil, all+first), 0o600); err != nil { // the check converts all notes first
 		t.Fatal(err)
 	}
 	killed := start(t, dir, migratesEnv+"=1")

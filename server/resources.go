@@ -23,7 +23,8 @@ func provideResources(o HandlerOptions, auth middleware.Authenticator, mw kit.Mi
 	}
 	engine.Use(middleware.RequestLog(o.Deps.Log, o.Observer), middleware.Recovery())
 	engine.NoRoute(noRoute)
-	auth.Writes = middleware.NewUserWrites(userWriteBytes, writeWait) // separate, so that a call does not wait for the request that makes the call
+	// With a shared limit, a call could wait for the request that makes the call.
+	auth.Writes = middleware.NewUserWrites(userWriteBytes, writeWait)
 	mw.Auth = auth.Middleware()
 	mountResources(engine, o.Settings.APIRoot, o.Modules, mw)
 	for _, user := range users {
