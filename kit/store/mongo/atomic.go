@@ -191,7 +191,10 @@ func (e atomicCollection) Lock(ctx context.Context, ids ...store.ID) error {
 	}
 	ids = slices.Compact(slices.SortedFunc(slices.Values(ids), func(a, b store.ID) int { return slices.Compare(a[:], b[:]) }))
 	return e.do(ctx, nil, func() error {
-		filter := bson.D{{Key: idKey, Value: bson.D{{Key: "$in", Value: ids}}}}
+		filter, err := e.existing(store.In("id", store.Values(ids)...))
+		if err != nil {
+			return err
+		}
 		result, err := e.coll.UpdateMany(ctx, filter, bson.D{{Key: "$inc", Value: bson.D{{Key: lockKey, Value: int64(1)}}}})
 		if err == nil && result.MatchedCount < int64(len(ids)) {
 			return store.ErrNotFound

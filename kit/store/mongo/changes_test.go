@@ -118,6 +118,24 @@ func throughLast(s, sep string) string {
 	return s[:i+len(sep)]
 }
 
+// TestLockTombstone checks that Lock does not find a tombstone. The operations run on the server without a transaction, so that
+// servers without transactions can run the test too.
+func TestLockTombstone(t *testing.T) {
+	t.Parallel()
+	db, c, _ := openWithoutMover(t, createLog(t))
+	a, b := newLogged("a"), newLogged("b")
+	must(t, errors.Join(c.Insert(t.Context(), a), c.Insert(t.Context(), b)))
+	_, err := c.Delete(t.Context(), store.Eq("id", a.ID))
+	must(t, err)
+	s := new(session)
+	must(t, s.Run(context.WithValue(t.Context(), sessionKey{db.client}, s), func(ctx context.Context) error {
+		if err := c.Lock(ctx, b.ID, a.ID); !apperr.Is(err, apperr.NotFound) {
+			t.Errorf("Lock of a deleted document returns %v", err)
+		}
+		return c.Lock(ctx, b.ID)
+	}))
+}
+
 // TestTombstones checks that no operation of a collection selects a tombstone.
 func TestTombstones(t *testing.T) {
 	t.Parallel()
