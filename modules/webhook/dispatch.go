@@ -31,7 +31,7 @@ func (s *Service) dispatch(ctx context.Context) {
 			s.log.Warn("cannot create deliveries of webhooks; trying again", "error", err)
 			pause(ctx, errorDelay, s.newEvents)
 		case more:
-		case at.Number == 0: // no webhook is enabled, or the log is empty
+		case at.Number == 0: // no webhook is enabled; even a log without changes has a position
 			pause(ctx, eventsInterval, s.newEvents)
 		default:
 			waitCtx, stop := context.WithTimeout(ctx, eventsInterval)
