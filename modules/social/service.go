@@ -74,21 +74,32 @@ func (s *Service) SignIn(ctx context.Context, caller access.Principal, client ac
 	if err := s.verify(ctx, in, p, proof); err != nil {
 		return user.SignedIn{}, in.limits, err
 	}
-	for round := range maxRounds {
-		u, err := s.resolve(ctx, in)
-		if errors.Is(err, errConcurrent) {
-			if err := pause(ctx, firstPause<<round); err != nil {
-				return user.SignedIn{}, in.limits, unavailable(err)
-			}
-			continue
-		}
-		if err != nil {
-			return user.SignedIn{}, in.limits, err
-		}
-		result, err := s.sessions.Open(ctx, u, client, access.Federated)
-		return result, in.limits, err
+	var u user.User
+	err := retry(ctx, func() (err error) {
+		u, err = s.resolve(ctx, in)
+		return err
+	})
+	if err != nil {
+		return user.SignedIn{}, in.limits, err
 	}
-	return user.SignedIn{}, in.limits, apperr.New(apperr.Unavailable, "Too many concurrent requests use this account. Try again in a few seconds.")
+	result, err := s.sessions.Open(ctx, u, client, access.Federated)
+	return result, in.limits, err
+}
+
+// retry calls attempt until it returns nil or an error other than errConcurrent, at most maxRounds times, and returns this error.
+// Unavailable: every attempt has returned errConcurrent, or ctx has ended.
+func retry(ctx context.Context, attempt func() error) error {
+	for round := range maxRounds {
+		if round > 0 {
+			if err := pause(ctx, firstPause<<(round-1)); err != nil {
+				return unavailable(err)
+			}
+		}
+		if err := attempt(); !errors.Is(err, errConcurrent) {
+			return err
+		}
+	}
+	return apperr.New(apperr.Unavailable, "Too many concurrent requests use this account. Try again in a few seconds.")
 }
 
 // verify applies the rate limits, and sets in.profile to the profile that the provider returns for the proof.

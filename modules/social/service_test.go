@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/ginseng/kit"
@@ -742,6 +743,23 @@ func TestUnlinkInParallel(t *testing.T) {
 			t.Errorf("%q and %q", a, b)
 		}
 	}
+}
+
+// TestRetry checks that retry pauses between attempts, but not after the last attempt.
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begin, calls := time.Now(), 0
+		err := retry(t.Context(), func() error { calls++; return errConcurrent })
+		if want := firstPause * (1<<(maxRounds-1) - 1); !apperr.Is(err, apperr.Unavailable) || calls != maxRounds || time.Since(begin) != want {
+			t.Errorf("%d attempts in %v, %v; want %d in %v", calls, time.Since(begin), err, maxRounds, want)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		err = retry(ctx, func() error { cancel(); return errConcurrent })
+		if !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) {
+			t.Errorf("after the end of the request: %v", err)
+		}
+	})
 }
 
 // TestOvertaken checks that attach returns errConcurrent if a concurrent request has linked the account.
