@@ -64,10 +64,13 @@ func (b *Bar) Add(n int64) {
 		return
 	}
 	b.printed = time.Now()
-	rate := float64(b.done) / time.Since(b.started).Seconds()
-	left := time.Duration(float64(b.total-b.done) / rate * float64(time.Second))
-	_, _ = fmt.Fprintf(b.out, "%s: %s of %s %s, %v left\n",
-		b.task, humanize.Comma(b.done), humanize.Comma(b.total), b.unit, left.Round(time.Second))
+	left := ""
+	if b.done > 0 {
+		rate := float64(b.done) / time.Since(b.started).Seconds()
+		remaining := time.Duration(float64(b.total-b.done) / rate * float64(time.Second))
+		left = fmt.Sprintf(", %v left", remaining.Round(time.Second))
+	}
+	_, _ = fmt.Fprintf(b.out, "%s: %s of %s %s%s\n", b.task, humanize.Comma(b.done), humanize.Comma(b.total), b.unit, left)
 }
 
 // Stop removes the bar and writes a line with the number of completed units and the elapsed time.

@@ -24,6 +24,19 @@ func TestLines(t *testing.T) {
 	})
 }
 
+// TestNothingDone checks that a line has no remaining time if no work is done yet.
+func TestNothingDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		b := Start(&out, "copying", "documents", 8000)
+		time.Sleep(lineInterval)
+		b.Add(0)
+		if want := "copying: 0 of 8,000 documents\n"; out.String() != want {
+			t.Errorf("the output is %q, want %q", &out, want)
+		}
+	})
+}
+
 func TestUnknownTotal(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
