@@ -110,24 +110,33 @@ func (h *Handler) parse(query url.Values) (store.LogFilter, error) {
 		}
 	}
 	add("resource", rest.CheckString(f.Collection))
-	for param, id := range map[string]*store.ID{"recordId": &f.RecordID, "by": &f.By} {
+	id := func(param string) (value store.ID) {
 		if text := query.Get(param); text != "" {
-			value, fieldErr := rest.Parse[store.ID](text)
-			*id = value
+			var fieldErr *apperr.Field
+			value, fieldErr = rest.Parse[store.ID](text)
 			add(param, fieldErr)
 		}
+		return value
 	}
-	for param, at := range map[string]**store.Time{"createdAt[gte]": &f.Since, "createdAt[lt]": &f.Until} {
-		if text := query.Get(param); text != "" {
-			value, fieldErr := rest.Parse[store.Time](text)
-			*at = &value
-			add(param, fieldErr)
+	at := func(param string) *store.Time {
+		text := query.Get(param)
+		if text == "" {
+			return nil
 		}
+		value, fieldErr := rest.Parse[store.Time](text)
+		add(param, fieldErr)
+		return &value
 	}
+	f.RecordID, f.By = id("recordId"), id("by")
+	f.Since, f.Until = at("createdAt[gte]"), at("createdAt[lt]")
 	if text := query.Get("limit"); text != "" {
 		limit, fieldErr := rest.Parse[int64](text)
-		if fieldErr == nil && (limit < 1 || limit > listing.MaxLimit) {
-			fieldErr = &apperr.Field{Code: apperr.Max, Message: "Must be 1 to 100.", Expected: listing.MaxLimit}
+		switch {
+		case fieldErr != nil:
+		case limit < 1:
+			fieldErr = &apperr.Field{Code: apperr.Min, Message: "Must be at least 1.", Expected: 1}
+		case limit > listing.MaxLimit:
+			fieldErr = &apperr.Field{Code: apperr.Max, Message: "Must be at most 100.", Expected: listing.MaxLimit}
 		}
 		f.Limit = int(limit)
 		add("limit", fieldErr)
