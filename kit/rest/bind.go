@@ -88,7 +88,7 @@ func Bound(g *gin.Context) []string {
 // Parser is implemented by the types of parameters that are neither scalars nor lists of scalars. ParseInput receives the name of
 // the parameter and its JSON value. A value from a form has no quotes, so it may not be valid JSON. ParseInput returns all
 // errors. The Param of each error is a path that begins with name. ParseInput is not called for null, or for a form that repeats
-// the parameter.
+// the parameter, which is an error.
 type Parser interface {
 	ParseInput(name string, value json.RawMessage) []apperr.Field
 }
@@ -305,7 +305,7 @@ func allocate(dst reflect.Value) reflect.Value {
 }
 
 func (f field) fromForm(texts []string, dst reflect.Value) *apperr.Field {
-	if dst.Kind() == reflect.Slice {
+	if dst.Kind() == reflect.Slice && !f.parser {
 		if len(texts) == 1 {
 			texts = strings.Split(texts[0], ",")
 		}

@@ -393,6 +393,39 @@ func (p *pair) ParseInput(name string, value json.RawMessage) (faults []apperr.F
 	return faults
 }
 
+// words is a Parser whose kind is slice.
+type words []struct{ Text string }
+
+func (w *words) ParseInput(name string, value json.RawMessage) []apperr.Field {
+	if json.Unmarshal(value, w) != nil {
+		return []apperr.Field{{Param: name, Code: "type"}}
+	}
+	return nil
+}
+
+// TestParserOfList checks that a form cannot repeat a parameter whose type is a list that implements Parser.
+func TestParserOfList(t *testing.T) {
+	t.Parallel()
+	type listed struct {
+		Words words `json:"words"`
+	}
+	for body, want := range map[string]string{`words=[{"Text":"a"}]`: "", `words=[]&words=[]`: "Must be given once."} {
+		v, err := read(form, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in listed
+		var e *apperr.Error
+		got := ""
+		if _, err := v.decode(&in, false); errors.As(err, &e) {
+			got = e.Fields[0].Message
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+}
+
 func TestParser(t *testing.T) {
 	t.Parallel()
 	type paired struct {
