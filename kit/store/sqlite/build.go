@@ -138,6 +138,9 @@ func (b *builder) membership(f store.Membership) *builder {
 		}
 		values = append(values, v)
 	}
+	if f.List && f.Field == "id" {
+		return b.fail(errors.New(`store: the field "id" is not a list`))
+	}
 	if f.List {
 		return b.write("EXISTS (SELECT 1 FROM json_each(doc,").path(f.Field).write(") WHERE value").oneOf(values).write(")")
 	}

@@ -52,6 +52,9 @@ func TestNames(t *testing.T) {
 	if _, err := c.Update(t.Context(), nil, store.Set("id", "x")); !apperr.Is(err, apperr.Internal) {
 		t.Errorf("Update of the id returns %v", err)
 	}
+	if _, err := c.Count(t.Context(), store.Contains("id", "x")); !apperr.Is(err, apperr.Internal) || !strings.Contains(err.Error(), `"id" is not a list`) {
+		t.Errorf("Contains of the id returns %v", err)
+	}
 }
 
 // TestMistakes checks that invalid values, filters and changes are rejected.
