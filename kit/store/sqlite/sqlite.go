@@ -17,6 +17,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -94,10 +95,13 @@ func Open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
 		return nil, fmt.Errorf("%s is a directory; name a file in it", path)
-	} else if opts.Existing && err != nil {
+	case opts.Existing && errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("the database does not exist: %w", err)
+	case opts.Existing && err != nil:
+		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("create the directory of the database: %w", err)

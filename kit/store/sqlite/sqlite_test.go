@@ -230,6 +230,16 @@ func TestOpenRejects(t *testing.T) {
 		_, err := sqlite.Open(t.Context(), filepath.Join(file, "test.db"), sqlite.Options{})
 		wantError(t, err, file, "directory")
 	})
+	t.Run("an invalid name", func(t *testing.T) {
+		dir := t.TempDir()
+		_, err := sqlite.Open(t.Context(), filepath.Join(dir, "\x00.db"), sqlite.Options{Existing: true})
+		wantError(t, err, dir, "open the database: ")
+	})
+	t.Run("missing", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "missing.db")
+		_, err := sqlite.Open(t.Context(), path, sqlite.Options{Existing: true})
+		wantError(t, err, path, "the database does not exist")
+	})
 }
 
 // TestFiles checks the permissions of the files, and which files remain after Close.
