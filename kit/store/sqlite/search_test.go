@@ -296,6 +296,12 @@ func TestCommonWords(t *testing.T) {
 	if c.wordCounts.estimate("counted", 1000, 199) != 10 || c.wordCounts.estimate("counted", 1000, 200) != 0 {
 		t.Error("the number of a word must be counted again when there are twice as many documents")
 	}
+	c.wordCounts.add("known", wordCount{count: 600, limit: 1000, documents: 100})
+	for _, test := range []struct{ limit, documents, want int64 }{{1000, 199, 600}, {500, 199, 500}, {1000, 200, 1000}, {1100, 199, 1100}, {1200, 199, 0}} {
+		if got := c.wordCounts.estimate("known", test.limit, test.documents); got != test.want {
+			t.Errorf("the estimate is %d, want %+v", got, test)
+		}
+	}
 	for i := range 2 * maxWordCounts {
 		c.wordCounts.add(fmt.Sprint(i), wordCount{1, 1, 1})
 	}

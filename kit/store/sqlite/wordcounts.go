@@ -22,17 +22,17 @@ type wordCount struct {
 // maxWordCounts is the maximum number of words in the cache. A full cache is emptied before another word is added.
 const maxWordCounts = 1000
 
-// estimate returns the number of documents with a word, up to limit. A number above half of the limit becomes the limit.
-// estimate returns 0 if the caller must count the documents: if the word is unknown or was counted up to a lower limit, or if
-// the collection has doubled since.
+// estimate returns the number of documents with a word, up to limit. If the word was counted up to a lower limit, or if the
+// collection has doubled since, a number above half of the limit becomes the limit; with a smaller number, or if the word is
+// unknown, estimate returns 0, and the caller must count the documents.
 func (w *wordCounts) estimate(word string, limit, documents int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch known := w.known[word]; {
+	case known.limit >= limit && documents < 2*known.documents:
+		return min(known.count, limit)
 	case known.count > limit/2:
 		return limit
-	case known.limit >= limit && documents < 2*known.documents:
-		return known.count
 	default:
 		return 0
 	}
