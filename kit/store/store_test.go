@@ -135,7 +135,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("Duplicate of no field is %v", err)
 	}
 	if err := Unavailable(context.Canceled); !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) {
-		t.Errorf("Away is %v", err)
+		t.Errorf("Unavailable is %v", err)
 	}
 	if !apperr.Is(ErrNotFound, apperr.NotFound) {
 		t.Errorf("ErrNotFound is %v", ErrNotFound)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestShown(t *testing.T) {
+func TestRedact(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"sqlite:data/ginseng.db":                                 "sqlite:data/ginseng.db",
