@@ -16,7 +16,7 @@ var version = "unknown"
 //
 //	@title						Ginseng
 //	@version					1.0
-//	@description				Send parameters form-encoded or as JSON; the names are the same. Every error is a Problem (RFC 9457) with a stable code.
+//	@description				Send parameters in a form or as JSON, with the same names. Every error is a Problem (RFC 9457) with a stable code.
 //	@BasePath					/
 //	@accept						x-www-form-urlencoded,mpfd,json
 //	@produce					json
@@ -26,12 +26,12 @@ var version = "unknown"
 //	@securityDefinitions.apikey	MasterKey
 //	@in							query
 //	@name						access_token
-//	@description				The setting MASTER_KEY, in development in .env. For your own servers: Authorization: Bearer KEY, or access_token in the body or query.
+//	@description				The value of the setting MASTER_KEY, which in development is in .env. Send it only from your own servers, as Authorization: Bearer KEY, or as access_token in the body or query.
 //
 //	@securityDefinitions.apikey	UserToken
 //	@in							header
 //	@name						Authorization
-//	@description				The token of the response to POST /auth: Authorization: Bearer TOKEN, or access_token in the body or query.
+//	@description				The token in the response to POST /auth. Send it as Authorization: Bearer TOKEN, or as access_token in the body or query.
 func main() {
 	server.Main(server.Service[config.Settings]{
 		Name: "ginseng", Version: version,

@@ -32,12 +32,12 @@ func emailSpec() listing.Spec {
 type EmailView struct {
 	ID            store.ID    `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f903"`
 	Kind          string      `json:"kind" example:"password-reset"`
-	UserID        *store.ID   `json:"userId" swaggertype:"string" extensions:"x-nullable" example:"65f0c1d2e3a4b5c6d7e8f901"`                           // null: the email is for an address, and the user with this address is looked up later
-	Status        string      `json:"status" enums:"pending,failed" example:"pending"`                                                                  // failed: it will not be sent, and is deleted from the list after a day
-	Attempts      int64       `json:"attempts" example:"2"`                                                                                             // so far
-	Error         string      `json:"error" example:"email: the email server responded 451 4.3.0 to: RCPT TO"`                                          // of the last attempt; "" before the first one has ended
-	CreatedAt     store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`                             // when the email was accepted
-	NextAttemptAt *store.Time `json:"nextAttemptAt" swaggertype:"string" format:"date-time" extensions:"x-nullable" example:"2026-01-02T15:04:11.678Z"` // null: there is no further attempt
+	UserID        *store.ID   `json:"userId" swaggertype:"string" extensions:"x-nullable" example:"65f0c1d2e3a4b5c6d7e8f901"`                           // ID of the user that the email concerns; null if the email was requested for an address, whose user is looked up later
+	Status        string      `json:"status" enums:"pending,failed" example:"pending"`                                                                  // failed: there are no further attempts, and the email is deleted after a day
+	Attempts      int64       `json:"attempts" example:"2"`                                                                                             // number of attempts so far
+	Error         string      `json:"error" example:"email: the email server responded 451 4.3.0 to: RCPT TO"`                                          // error of the last attempt; "" before the first attempt has ended
+	CreatedAt     store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`                             // time at which the email was accepted
+	NextAttemptAt *store.Time `json:"nextAttemptAt" swaggertype:"string" format:"date-time" extensions:"x-nullable" example:"2026-01-02T15:04:11.678Z"` // time of the next attempt; null: there is no further attempt
 } //	@name	QueuedEmail
 
 func emailView(r email.Row) EmailView {
@@ -49,15 +49,15 @@ func emailView(r email.Row) EmailView {
 
 // list lists the emails that are not sent.
 //
-//	@Summary		List emails that are not sent
-//	@Description	Returns the emails that wait for an attempt, and those that failed in the last day. An email that was sent is not in the list.
+//	@Summary		List unsent emails
+//	@Description	Returns the emails that are waiting to be sent, and the emails that failed in the last day.
 //	@Tags			emails
-//	@Param			query			query		listing.Params	false	"the list"
+//	@Param			query			query		listing.Params	false	"the parameters of the list"
 //	@Param			If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Success		200				{object}	listing.Page[EmailView]
-//	@Failure		403				{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		403				{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security		UserToken
-//	@x-tag			"Emails that wait to be sent, and those that failed."
+//	@x-tag			"Emails that are waiting to be sent or that failed."
 //	@Router			/emails [get]
 func (c emailQueue) list(g *gin.Context) error {
 	q, err := c.lister.Parse(rest.Query(g))

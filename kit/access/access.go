@@ -132,8 +132,8 @@ const (
 
 // Proof proves that a user has the second factor. It has either Code or RecoveryCode. Each code is accepted only once.
 type Proof struct {
-	Code         string `json:"code" validate:"max=20" example:"123456" maxLength:"20"`                       // of the authenticator app; spaces are ignored
-	RecoveryCode string `json:"recovery_code" validate:"max=40" example:"abcd-efgh-ijkl-mnop" maxLength:"40"` // instead of code
+	Code         string `json:"code" validate:"max=20" example:"123456" maxLength:"20"`                       // code of the authenticator app; spaces are ignored
+	RecoveryCode string `json:"recovery_code" validate:"max=40" example:"abcd-efgh-ijkl-mnop" maxLength:"40"` // recovery code, instead of code
 } //	@name	TwoFactorProof
 
 // SecondFactorVerifier verifies the second factors of users. VerifySecondFactor accepts any proof if the user has no second

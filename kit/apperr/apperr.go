@@ -61,9 +61,9 @@ type Error struct {
 type Field struct {
 	In       string    `json:"in" enums:"body,query,path,header"`
 	Param    string    `json:"param"`                                       // name of the parameter
-	Code     FieldCode `json:"code"`                                        // stable, for programs
+	Code     FieldCode `json:"code"`                                        // stable code for programs
 	Message  string    `json:"message"`                                     // the reason, as a sentence
-	Expected any       `json:"expected,omitempty" extensions:"x-omitempty"` // the bound or the allowed values
+	Expected any       `json:"expected,omitempty" extensions:"x-omitempty"` // the limit or the allowed values
 } //	@name	ErrorField
 
 // FieldCode classifies the error of one parameter. Field codes are stable.

@@ -18,9 +18,9 @@ const Path = "/changes"
 // Params are the parameters in the query string.
 type Params struct {
 	Resource string `form:"resource"`                                     // name of a resource, such as articles
-	RecordID string `form:"recordId"`                                     // only with resource
-	By       string `form:"by"`                                           // ID of a user
-	Limit    int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
+	RecordID string `form:"recordId"`                                     // ID of a record; requires resource
+	By       string `form:"by"`                                           // ID of the user who made the changes
+	Limit    int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // maximum number of rows per page
 	After    string `form:"after"`                                        // the value of next in the previous page
 }
 
@@ -28,19 +28,19 @@ type Params struct {
 type Change struct {
 	ID        store.ID         `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f902"`
 	Resource  string           `json:"resource" example:"articles"`
-	RecordID  *store.ID        `json:"recordId" swaggertype:"string" extensions:"x-nullable"`           // null for reset
-	Type      store.ChangeType `json:"type" swaggertype:"string" enums:"created,updated,deleted,reset"` // reset: a migration or a bulk load has changed any number of records
-	By        *store.ID        `json:"by" swaggertype:"string" extensions:"x-nullable"`                 // the user; null for the master key, and for changes without a caller
-	Key       *store.ID        `json:"key" swaggertype:"string" extensions:"x-nullable"`                // the API key of the user
+	RecordID  *store.ID        `json:"recordId" swaggertype:"string" extensions:"x-nullable"`           // null if type is reset
+	Type      store.ChangeType `json:"type" swaggertype:"string" enums:"created,updated,deleted,reset"` // reset: a migration or a bulk load may have changed any records of the resource
+	By        *store.ID        `json:"by" swaggertype:"string" extensions:"x-nullable"`                 // ID of the user who made the change; null if the master key was used or there was no caller
+	Key       *store.ID        `json:"key" swaggertype:"string" extensions:"x-nullable"`                // ID of the API key that was used, or null
 	RequestID string           `json:"requestId"`
-	Fields    []string         `json:"fields"` // the fields that an update has set
+	Fields    []string         `json:"fields"` // names of the fields that the update set
 	CreatedAt store.Time       `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 }
 
 // Page is a page of the log.
 type Page struct {
 	Rows []Change `json:"rows"`
-	Next string   `json:"next,omitempty" extensions:"x-omitempty"` // for the parameter after, if there is a next page
+	Next string   `json:"next,omitempty" extensions:"x-omitempty"` // the value for the parameter after of the next request; absent on the last page
 } //	@name	ChangePage
 
 // Handler serves the log.
@@ -54,14 +54,14 @@ const cursorScope = "audit"
 
 // Handle returns a page of the log.
 //
-//	@Summary		Read who changed what
-//	@Description	The changes of all resources that record them, newest first.
+//	@Summary		List changes of all resources
+//	@Description	Returns who changed which records, newest first. Only resources that record their changes are included.
 //	@Tags			changes
-//	@Param			query	query		Params	false	"the page"
-//	@Param			createdAt[gte]	query	string	false	"changes at this time or later"	Format(date-time)
-//	@Param			createdAt[lt]	query	string	false	"changes before this time"	Format(date-time)
-//	@Success		200		{object}	Page
-//	@Failure		403		{object}	rest.Problem	"forbidden: not an admin"
+//	@Param			query			query		Params	false	"the parameters of the page"
+//	@Param			createdAt[gte]	query		string	false	"only changes at this time or later"	Format(date-time)
+//	@Param			createdAt[lt]	query		string	false	"only changes before this time"			Format(date-time)
+//	@Success		200				{object}	Page
+//	@Failure		403				{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security		UserToken
 //	@Router			/changes [get]
 func (h *Handler) Handle(g *gin.Context) error {

@@ -57,18 +57,18 @@ type Result struct {
 
 // Handle runs a batch.
 //
-//	@Summary		Write several records in one step
-//	@Description	Runs 1 to 100 operations in order, as the caller. All of them are stored, or none. An operation is a POST, PUT, PATCH or DELETE of a resource. $NAME.FIELD, as a part of a path or as a whole string in a body, stands for a field of the response to the earlier operation with that name; write $$ for $ at the beginning of a string.
-//	@Description	If an operation fails, the response has its status and problem, with its index in operation, and nothing is stored. The responses must not be larger than 1 MiB together. On a MongoDB server without transactions, the response is 501.
+//	@Summary		Write several records in one transaction
+//	@Description	Runs 1 to 100 operations in order, as the caller. Either all operations take effect or none. An operation is a POST, PUT, PATCH or DELETE of a resource. $NAME.FIELD, as a part of a path or as a whole string in a body, is replaced by a field of the response to the earlier operation with this name. To send a string that begins with $, write $$ instead.
+//	@Description	If an operation fails, nothing is stored. The response then has the status and the problem of this operation, with the index of the operation in operation. The total size of the responses to the operations must not exceed 1 MiB. If the MongoDB server has no transactions, the response is 501.
 //	@Tags			batch
 //	@Accept			json
 //	@Param			input			body		Input	true	"the operations"
-//	@Param			Idempotency-Key	header		string	false	"a key that the client chooses; requests with the same key run one batch"
+//	@Param			Idempotency-Key	header		string	false	"a unique key that the client chooses; repeated requests with the same key run the batch only once"
 //	@Success		200				{object}	Output
-//	@Failure		403				{object}	rest.Problem	"forbidden: the caller may not do an operation; insufficient_scope: the API key does not have the scope of one"
-//	@Failure		404				{object}	rest.Problem	"not_found: of an operation"
-//	@Failure		409				{object}	rest.Problem	"conflict: of an operation"
-//	@Failure		412				{object}	rest.Problem	"precondition_failed: of an operation"
+//	@Failure		403				{object}	rest.Problem	"forbidden: the caller may not execute an operation; insufficient_scope: the API key lacks a scope that an operation requires"
+//	@Failure		404				{object}	rest.Problem	"not_found: the record of an operation does not exist"
+//	@Failure		409				{object}	rest.Problem	"conflict: an operation conflicts with another record"
+//	@Failure		412				{object}	rest.Problem	"precondition_failed: the record of an operation does not have the version in ifMatch"
 //	@Failure		501				{object}	rest.Problem	"not_supported: the database has no transactions"
 //	@Security		UserToken
 //	@Security		APIKey

@@ -34,11 +34,11 @@ type Operations []Operation
 
 // Operation is one write.
 type Operation struct {
-	Name    string `json:"name" example:"first"` // for references from later operations
+	Name    string `json:"name" example:"first"` // name with which later operations can refer to the response
 	Method  string `json:"method" validate:"required,oneof=POST PUT PATCH DELETE" example:"POST"`
-	Path    string `json:"path" validate:"required,max=1000" example:"/articles"` // of a resource, below the base address of the API
-	Body    Object `json:"body" swaggertype:"object" extensions:"x-json=object"`  // the parameters
-	IfMatch string `json:"ifMatch" validate:"max=1000"`                           // the header If-Match
+	Path    string `json:"path" validate:"required,max=1000" example:"/articles"` // path of a resource, relative to the base address of the API
+	Body    Object `json:"body" swaggertype:"object" extensions:"x-json=object"`  // the parameters of the operation
+	IfMatch string `json:"ifMatch" validate:"max=1000"`                           // the value of the header If-Match
 } //	@name	BatchOperation
 
 // Object is a JSON object.

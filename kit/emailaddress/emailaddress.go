@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxBytes is the maximum length of an address (RFC 5321 section 4.5.3.1.3, erratum 1690).
+// maxBytes is the maximum length of an address (RFC 5321 section 4.5.3.1.3; RFC 3696 erratum 1690).
 const maxBytes = 254
 
 // Normalize returns the normal form of an email address: without spaces around it, in Unicode normalization form C, with ASCII

@@ -10,9 +10,9 @@ import (
 
 // ChangesParams documents the parameters of the feed of changes of every list.
 type ChangesParams struct {
-	Limit  int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
-	Fields string `form:"fields"`                                       // fields to include or, each with - before it, to exclude; id is always included
-	After  string `form:"after"`                                        // the position to continue from: the value of next in a page, or the id of an event; if absent, the response begins now
+	Limit  int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // maximum number of rows per page
+	Fields string `form:"fields"`                                       // the fields to include or, with a - before each name, to exclude; id is always included
+	After  string `form:"after"`                                        // the position to continue from: the value of next in a page, or the id of an event; if absent, the feed begins now
 }
 
 // ChangesQuery is a parsed query string of a feed of changes.

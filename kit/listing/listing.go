@@ -95,10 +95,10 @@ func (s Spec) Store(more ...store.Index) store.Spec {
 
 // Page is the response of a list.
 type Page[V any] struct {
-	Count       *int64 `json:"count,omitempty" extensions:"x-omitempty" example:"57"`          // of the whole list; with q or a filter, at most 10,000
-	CountCapped bool   `json:"countCapped,omitempty" extensions:"x-omitempty" example:"false"` // true if more rows match than count says
-	Rows        []V    `json:"rows"`                                                           // records, or the fields that the parameter fields selects
-	Next        string `json:"next,omitempty" extensions:"x-omitempty"`                        // for the parameter after, if there is a next page
+	Count       *int64 `json:"count,omitempty" extensions:"x-omitempty" example:"57"`          // number of records in the whole list; with q or a filter, at most 10,000
+	CountCapped bool   `json:"countCapped,omitempty" extensions:"x-omitempty" example:"false"` // true if more than count records match
+	Rows        []V    `json:"rows"`                                                           // the records, with the fields that the parameter fields selects
+	Next        string `json:"next,omitempty" extensions:"x-omitempty"`                        // the value for the parameter after of the next request; absent on the last page
 
 	fields []string
 	export *export[V] // nil unless the query asks for an export
@@ -228,12 +228,12 @@ func fieldIndexes(t reflect.Type) map[string][]int {
 
 // Params documents the parameters of every list. The OpenAPI document gets the other parameters from the Spec of the list.
 type Params struct {
-	Page  int    `form:"page" minimum:"1"`                             // default 1; skips (page-1)*limit rows, at most 10,000; beyond that use after
-	Limit int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // rows per page
-	After string `form:"after"`                                        // the value of next in the previous page; not together with page
-	Count bool   `form:"count" default:"true"`                         // false omits count, which is faster
+	Page  int    `form:"page" minimum:"1"`                             // page number, 1 by default; skips (page-1)*limit rows, at most 10,000; to skip more rows, use after
+	Limit int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // maximum number of rows per page
+	After string `form:"after"`                                        // the value of next in the previous page; cannot be combined with page
+	Count bool   `form:"count" default:"true"`                         // false omits count from the response, which is faster
 
-	Format string `form:"format" enums:"ndjson,csv"` // exports all rows, not together with page or limit
+	Format string `form:"format" enums:"ndjson,csv"` // exports all rows in this format; cannot be combined with page or limit
 }
 
 // Cursors encodes positions in lists. A cursor is opaque and authenticated. It is valid only in the same list, with the same

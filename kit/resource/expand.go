@@ -29,7 +29,7 @@ const (
 
 // Expanded is embedded in the views of records with references.
 type Expanded struct {
-	Expand map[string]json.RawMessage `json:"expand,omitempty" swaggertype:"object" extensions:"x-omitempty"` // the referenced records, by the names in the parameter expand; null if one does not exist or is not visible
+	Expand map[string]json.RawMessage `json:"expand,omitempty" swaggertype:"object" extensions:"x-omitempty"` // the referenced records, by the names in the parameter expand; null if the record does not exist or is not visible to the caller
 }
 
 func (e *Expanded) add(name string, value json.RawMessage) {

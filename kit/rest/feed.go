@@ -29,8 +29,8 @@ type Feed interface {
 // FeedPage is a page of changes.
 type FeedPage struct {
 	Rows   []FeedEvent `json:"rows"`
-	Next   string      `json:"next"`                                                      // the position after the rows, for the parameter after
-	Resync bool        `json:"resync,omitempty" extensions:"x-omitempty" example:"false"` // true if changes after the position are unknown: list the records again, and continue from next
+	Next   string      `json:"next"`                                                      // the position after the rows; the value for the parameter after of the next request
+	Resync bool        `json:"resync,omitempty" extensions:"x-omitempty" example:"false"` // true if the changes after the position are unknown; list the records again, and continue from next
 
 	Ready bool `json:"-"` // the request had no position: the feed begins now
 	More  bool `json:"-"` // there may already be more changes
@@ -38,9 +38,9 @@ type FeedPage struct {
 
 // FeedEvent is the change of a record.
 type FeedEvent struct {
-	ID    string `json:"id"`                                    // the position of the change, for the parameter after
+	ID    string `json:"id"`                                    // the position of the change; a value for the parameter after
 	Event string `json:"event" enums:"created,updated,deleted"` //
-	Data  any    `json:"data" swaggertype:"object"`             // the newest version of the record; if it was deleted, only its id
+	Data  any    `json:"data" swaggertype:"object"`             // the newest version of the record; only the id if the record was deleted
 
 	At time.Time `json:"-"` // when the change was made
 } //	@name	ChangeEvent

@@ -22,12 +22,12 @@ type Problem struct {
 	Type      string         `json:"type" example:"about:blank"`
 	Title     string         `json:"title" example:"Bad Request"`
 	Status    int            `json:"status" example:"400"`
-	Code      apperr.Code    `json:"code" example:"validation_failed"` // stable, for programs
+	Code      apperr.Code    `json:"code" example:"validation_failed"` // stable code for programs
 	Detail    string         `json:"detail" example:"Some parameters are not valid; errors lists each of them."`
-	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"`     // also in the log and in X-Request-Id
+	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"`     // the ID of the request, as in the header X-Request-Id and in the log
 	Errors    []apperr.Field `json:"errors,omitempty" extensions:"x-omitempty"`    // the invalid parameters
-	Challenge string         `json:"challenge,omitempty" extensions:"x-omitempty"` // of second_factor_required at sign-in
-	Operation *int           `json:"operation,omitempty" extensions:"x-omitempty"` // index of the operation of a batch that failed
+	Challenge string         `json:"challenge,omitempty" extensions:"x-omitempty"` // only with second_factor_required at sign-in; send it to POST /auth/second-factor
+	Operation *int           `json:"operation,omitempty" extensions:"x-omitempty"` // index of the failed operation in the batch
 } //	@name	Problem
 
 const problemType = "application/problem+json"

@@ -13,18 +13,18 @@ type controller struct{ service *Service }
 // create creates a key.
 //
 //	@Summary		Create an API key
-//	@Description	Requires a session that was opened in the last 10 minutes, or email and password. Returns the key once. A program sends it in the header "Authorization: Bearer …", and acts as the user on the resources that the scopes name. An unknown scope is an error that lists the valid ones. At most 50 per user.
+//	@Description	The key is returned only in this response. A program sends the key as Authorization: Bearer KEY, and acts as the user on the resources that the scopes name. If a scope is unknown, the error lists the valid scopes. A user can have 50 keys. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			api-keys
 //	@Accept			json,x-www-form-urlencoded,mpfd
 //	@Param			input	formData	CreateInput	true	"the key"
 //	@Success		201		{object}	Created
-//	@Failure		401		{object}	rest.Problem	"unauthorized: also if email or password is wrong"
-//	@Failure		403		{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: an admin has suspended the account; forbidden: the scope admin without being an admin"
-//	@Failure		409		{object}	rest.Problem	"conflict: the user has 50 keys"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
+//	@Failure		401		{object}	rest.Problem	"unauthorized: the user token is missing or invalid, or email or password is wrong"
+//	@Failure		403		{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account; forbidden: only admins can create a key with the scope admin"
+//	@Failure		409		{object}	rest.Problem	"conflict: the user already has 50 API keys"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
 //	@Security		BasicAuth
-//	@x-tag			"Keys with which programs act as a user, on some resources."
+//	@x-tag			"Keys with which programs act as a user on selected resources."
 //	@Router			/users/me/api-keys [post]
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[CreateInput](g)
@@ -44,7 +44,7 @@ func (c *controller) create(g *gin.Context) error {
 //	@Tags		api-keys
 //	@Param		id	path		string	true	"id of the user, or me"
 //	@Success	200	{object}	List
-//	@Failure	403	{object}	rest.Problem	"forbidden: another user, without being an admin"
+//	@Failure	403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
 //	@Security	UserToken
 //	@Router		/users/{id}/api-keys [get]
 func (c *controller) list(g *gin.Context) error {
@@ -65,7 +65,7 @@ func (c *controller) list(g *gin.Context) error {
 //	@Tags		api-keys
 //	@Param		id	path		string	true	"id of the user, or me"
 //	@Success	200	{object}	View
-//	@Failure	403	{object}	rest.Problem	"forbidden: another user, without being an admin"
+//	@Failure	403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
 //	@Security	UserToken
 //	@Router		/users/{id}/api-keys/{keyId} [get]
 func (c *controller) get(g *gin.Context) error {
@@ -83,11 +83,11 @@ func (c *controller) get(g *gin.Context) error {
 // delete deletes a key.
 //
 //	@Summary		Delete an API key
-//	@Description	The next request with the key fails.
+//	@Description	The key becomes invalid immediately.
 //	@Tags			api-keys
 //	@Param			id	path	string	true	"id of the user, or me"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: another user, without being an admin"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
 //	@Security		UserToken
 //	@x-restricted	true
 //	@Router			/users/{id}/api-keys/{keyId} [delete]

@@ -33,8 +33,8 @@ const (
 // CreateInput has the parameters of a new key.
 type CreateInput struct {
 	Name      string      `json:"name" validate:"required,max=100,plain" example:"nightly import"`
-	Scopes    []string    `json:"scopes" validate:"required,max=100" example:"articles:read,articles:write"` // RESOURCE:read and RESOURCE:write, *:read, *:write; for admins also admin
-	ExpiresAt *store.Time `json:"expiresAt" swaggertype:"string" format:"date-time" extensions:"x-nullable"` // at most a year ahead; by default in 90 days
+	Scopes    []string    `json:"scopes" validate:"required,max=100" example:"articles:read,articles:write"` // RESOURCE:read, RESOURCE:write, *:read or *:write; admins can also use admin
+	ExpiresAt *store.Time `json:"expiresAt" swaggertype:"string" format:"date-time" extensions:"x-nullable"` // time at which the key expires; at most a year ahead; the default is in 90 days
 	access.Proof
 } //	@name	APIKeyCreate
 
@@ -82,14 +82,14 @@ type View struct {
 	Scopes     []string    `json:"scopes" example:"articles:read,articles:write"`
 	CreatedAt  store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 	ExpiresAt  store.Time  `json:"expiresAt" swaggertype:"string" format:"date-time" example:"2026-04-02T15:04:05.678Z"`
-	LastUsedAt *store.Time `json:"lastUsedAt" swaggertype:"string" format:"date-time" extensions:"x-nullable" example:"2026-01-03T15:04:00.000Z"` // to the minute; null: never
+	LastUsedAt *store.Time `json:"lastUsedAt" swaggertype:"string" format:"date-time" extensions:"x-nullable" example:"2026-01-03T15:04:00.000Z"` // time of the last use, to the minute; null: never used
 	LastUsedIP *string     `json:"lastUsedIp" extensions:"x-nullable" example:"192.0.2.1"`
 } //	@name	APIKey
 
 // Created is the response to the creation of a key.
 type Created struct {
 	View
-	Key string `json:"key" example:"gsk_65f0c1d2e3a4b5c6d7e8f901…"` // shown once
+	Key string `json:"key" example:"gsk_65f0c1d2e3a4b5c6d7e8f901…"` // the key; returned only in this response
 } //	@name	APIKeyCreated
 
 // List is the response with the keys of a user.

@@ -16,10 +16,10 @@ type controller struct {
 // create creates an article.
 //
 //	@Summary		Create an article
-//	@Description	The caller becomes its owner, unless an admin names another user in userId.
+//	@Description	The caller becomes the owner, unless an admin sends the ID of another user as userId.
 //	@Tags			articles
 //	@Param			input			formData	CreateFields	true	"the article"
-//	@Param			Idempotency-Key	header		string			false	"a key that the client chooses; requests with the same key create one record"
+//	@Param			Idempotency-Key	header		string			false	"a unique key that the client chooses; repeated requests with the same key create only one record"
 //	@Success		201				{object}	View
 //	@Header			201				{string}	Location	"path of the article"
 //	@Security		UserToken
@@ -40,7 +40,7 @@ func (c *controller) create(g *gin.Context) error {
 //
 //	@Summary	List articles
 //	@Tags		articles
-//	@Param		query			query		listing.Params	false	"the list"
+//	@Param		query			query		listing.Params	false	"the parameters of the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Success	200				{object}	listing.Page[View]
 //	@Router		/articles [get]
@@ -59,13 +59,13 @@ func (c *controller) list(g *gin.Context) error {
 // changes returns a page or a stream of the changes of articles.
 //
 //	@Summary		Read the changes of articles
-//	@Description	What was created, updated and deleted, in order: a page or, with Accept: text/event-stream, a stream of Server-Sent Events. The id of an event is the position to continue from. Each event has the newest version of the record; several updates can be one event, and a record that was deleted has only the event deleted.
-//	@Description	The other events of a stream are ready (it begins now), resync (changes are unknown: list the records again) and end (with the code of the reason, such as unauthorized).
+//	@Description	Returns the created, updated and deleted records in order. The response is a page or, with Accept: text/event-stream, a stream of Server-Sent Events. To continue after an event, send its id. Each event has the newest version of the record. Several updates can be combined into one event. A deleted record has only the event deleted.
+//	@Description	A stream also has the events ready (the stream begins now), resync (changes are unknown: list the records again) and end (the stream ends; code states the reason, such as unauthorized).
 //	@Tags			articles
 //	@Produce		json,event-stream
-//	@Param			query			query		listing.ChangesParams	false	"the page"
-//	@Param			Last-Event-ID	header		string					false	"the id of the last event that the client received; replaces after"
-//	@Param			userId			query		string					false	"only changes of records of this user"
+//	@Param			query			query		listing.ChangesParams	false	"the parameters of the page"
+//	@Param			Last-Event-ID	header		string					false	"the id of the last event that the client received; takes precedence over after"
+//	@Param			userId			query		string					false	"the owner; selects only changes of records of this user"
 //	@Success		200				{object}	rest.FeedPage
 //	@Failure		429				{object}	rest.Problem	"too_many_requests: too many open streams"
 //	@Router			/articles/changes [get]
@@ -103,12 +103,12 @@ func (c *controller) get(g *gin.Context) error {
 // update changes an article.
 //
 //	@Summary		Change an article
-//	@Description	Changes the given fields only. PUT and PATCH are the same. null clears an optional field; in a form, an empty value does.
+//	@Description	Changes only the given fields. PUT and PATCH are the same. To clear an optional field, send null, or an empty value in a form.
 //	@Tags			articles
 //	@Param			If-Match	header		string	false	"the ETag of the version to change"
-//	@Param			input		formData	Fields	false	"what to change"
+//	@Param			input		formData	Fields	false	"the fields to change"
 //	@Success		200			{object}	View
-//	@Failure		403			{object}	rest.Problem	"forbidden: neither the owner nor an admin"
+//	@Failure		403			{object}	rest.Problem	"forbidden: the caller is neither the owner nor an admin"
 //	@Security		UserToken
 //	@Router			/articles/{id} [put]
 //	@Router			/articles/{id} [patch]
@@ -134,8 +134,8 @@ func (c *controller) update(g *gin.Context) error {
 //	@Tags		articles
 //	@Param		If-Match	header	string	false	"the ETag of the version to change"
 //	@Success	204
-//	@Failure	403	{object}	rest.Problem	"forbidden: neither the owner nor an admin"
-//	@Failure	409	{object}	rest.Problem	"conflict: other records refer to it"
+//	@Failure	403	{object}	rest.Problem	"forbidden: the caller is neither the owner nor an admin"
+//	@Failure	409	{object}	rest.Problem	"conflict: other records refer to the record"
 //	@Security	UserToken
 //	@Router		/articles/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {

@@ -22,7 +22,7 @@ type Fields struct {
 // CreateFields are the parameters of create.
 type CreateFields struct {
 	Fields
-	UserID *store.ID `json:"userId" swaggertype:"string"` // the owner, if an admin creates the article; otherwise the caller
+	UserID *store.ID `json:"userId" swaggertype:"string"` // the owner; by default the caller; only admins can choose another user
 }
 
 // View is the representation of an article in responses.

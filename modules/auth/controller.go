@@ -17,13 +17,13 @@ type controller struct {
 // signIn signs a user in.
 //
 //	@Summary		Sign in
-//	@Description	Takes email and password as HTTP Basic, and the master key as access_token (not with PUBLIC_SIGNUP=true). A user has at most 50 sessions: a new one ends the least recently used. Send the returned token as access_token in a body or query, or as Authorization: Bearer. Before it expires, send the refreshToken to POST /auth/refresh.
+//	@Description	Send email and password as HTTP Basic. Also send the master key as access_token, unless PUBLIC_SIGNUP=true. Returns a user token and a refresh token. Send the user token as Authorization: Bearer TOKEN, or as access_token in the body or query. Before the user token expires, send refreshToken to POST /auth/refresh. A user can have 50 sessions. The next sign-in ends the least recently used session.
 //	@Tags			auth
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Success		201	{object}	user.SignedIn
-//	@Failure		401	{object}	rest.Problem	"unauthorized: the master key is missing or wrong, email or password is wrong"
-//	@Failure		403	{object}	rest.Problem	"suspended: the password is right, and an admin has suspended the account"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: in 15 minutes, 10 wrong passwords for an account from a network, 100 for an account, or 100 from a network without the master key"
+//	@Failure		401	{object}	rest.Problem	"unauthorized: the master key is missing or wrong, or email or password is wrong"
+//	@Failure		403	{object}	rest.Problem	"suspended: the password is right, but an admin has suspended the account"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords in 15 minutes (10 for an account from a network, 100 for an account, or 100 from a network without the master key)"
 //	@Security		BasicAuth && MasterKey
 //	@x-tag			"Sign-in, sessions and their tokens."
 //	@x-intro		"**Try it on this page:**\n1. *Authorize* MasterKey with the `MASTER_KEY` of `.env`.\n2. Execute *Sign up*.\n3. *Authorize* BasicAuth with the email and password of the user.\n4. Execute *Sign in*. The page sends the token of the response with all calls that require one."
@@ -62,14 +62,14 @@ func (c *controller) signOut(g *gin.Context) error {
 
 // refresh replaces a refresh token.
 //
-//	@Summary		Refresh
-//	@Description	Returns a new user token and the next refresh token, which replaces the old one. For 30 seconds the old refresh token returns the same next one again (two tabs, a lost response); after that its use ends the session.
+//	@Summary		Refresh a session
+//	@Description	Returns a new user token and a new refresh token, which replaces the old refresh token. For 30 seconds, the old refresh token can be sent again and returns the same new refresh token, for example after a lost response or from a second tab. After that, a request with the old refresh token ends the session.
 //	@Tags			auth
 //	@Param			input	formData	RefreshInput	true	"the refresh token"
 //	@Success		201		{object}	user.SignedIn
-//	@Failure		401		{object}	rest.Problem	"unauthorized: the refresh token is unknown, expired, or was used before"
+//	@Failure		401		{object}	rest.Problem	"unauthorized: the refresh token is unknown, has expired or was already used"
 //	@Failure		403		{object}	rest.Problem	"suspended: an admin has suspended the account"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: 100 invalid refresh tokens from a network in 15 minutes"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: more than 100 invalid refresh tokens from a network in 15 minutes"
 //	@x-restricted	true
 //	@Router			/auth/refresh [post]
 func (c *controller) refresh(g *gin.Context) error {
@@ -89,7 +89,7 @@ func (c *controller) refresh(g *gin.Context) error {
 //
 //	@Summary	List my sessions
 //	@Tags		auth
-//	@Param		query			query		listing.Params	false	"the list"
+//	@Param		query			query		listing.Params	false	"the parameters of the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Success	200				{object}	listing.Page[SessionView]
 //	@Security	UserToken
@@ -112,7 +112,7 @@ func (c *controller) list(g *gin.Context) error {
 //	@Tags			auth
 //	@Param			id	path	string	true	"id of one of the caller's sessions"
 //	@Success		204
-//	@Failure		404	{object}	rest.Problem	"not_found: no such session, or another user's"
+//	@Failure		404	{object}	rest.Problem	"not_found: the caller has no such session"
 //	@Security		UserToken
 //	@x-restricted	true
 //	@Router			/auth/sessions/{id} [delete]
@@ -145,11 +145,11 @@ func (c *controller) endOthers(g *gin.Context) error {
 // endAll ends all sessions of a user.
 //
 //	@Summary		End all sessions of a user
-//	@Description	Also invalidates the links that the user has received by email. Those that undo a change of the address end only if an admin calls it for another user.
+//	@Description	Also invalidates the links that the user has received by email. Links that undo a change of the email address stay valid, unless an admin ends the sessions of another user.
 //	@Tags			auth
 //	@Param			id	path	string	true	"id of the user, or me"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: another user"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
 //	@Security		UserToken
 //	@Router			/users/{id}/sessions [delete]
 func (c *controller) endAll(g *gin.Context) error {

@@ -47,11 +47,11 @@ type RefreshInput struct {
 type SessionView struct {
 	ID         store.ID   `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f901"`
 	CreatedAt  store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
-	LastUsedAt store.Time `json:"lastUsedAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"` // sign-in or the last refresh
+	LastUsedAt store.Time `json:"lastUsedAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"` // time of the sign-in or the last refresh
 	UserAgent  string     `json:"userAgent" example:"Mozilla/5.0"`
 	IP         string     `json:"ip" example:"192.0.2.1"`
-	Current    bool       `json:"current"` // the session of this request
-	// the methods of the sign-in (RFC 8176): pwd (password), otp (one-time or recovery code), hwk (passkey), fed (provider), mfa (two factors); empty for sessions of earlier versions
+	Current    bool       `json:"current"` // true for the session of this request
+	// the methods of the sign-in (RFC 8176): pwd (password), otp (one-time code or recovery code), hwk (passkey), fed (provider), mfa (two factors); empty for sessions that an earlier version opened
 	AMR []access.Method `json:"amr" swaggertype:"array,string" example:"pwd,otp,mfa"`
 } //	@name	Session
 

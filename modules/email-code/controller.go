@@ -14,12 +14,12 @@ type controller struct{ service *Service }
 // request requests a code.
 //
 //	@Summary				Request a code by email
-//	@Description			Sends a code of six digits to the user with the email address, or with EMAIL_CODE_SIGNUP=true to any address. The response does not reveal whether there is such a user. The code is valid for 10 minutes, with the challenge of the response only. With PUBLIC_SIGNUP=true no master key is needed. An account gets at most 5 emails in an hour. Each network from which the user signed in has a separate limit of 5.
+//	@Description			Emails a code of 6 digits to the user with the email address. With EMAIL_CODE_SIGNUP=true, the code is sent to any address. The response does not reveal whether there is such a user. The code is valid for 10 minutes, and only with the challenge in the response. With PUBLIC_SIGNUP=true, the master key is not required. At most 5 emails in an hour are sent to an address. Requests from each network from which the user has signed in have a separate limit of 5.
 //	@Tags					email-codes
 //	@Param					input	formData	Input			true	"the email address"
-//	@Success				202		{object}	Accepted		"a challenge, whether or not the address is known"
+//	@Success				202		{object}	Accepted		"a challenge, even if the address is unknown"
 //	@Failure				401		{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
-//	@Failure				429		{object}	rest.Problem	"too_many_requests: 100 from a network in an hour, without the master key"
+//	@Failure				429		{object}	rest.Problem	"too_many_requests: more than 100 requests from a network in an hour without the master key"
 //	@Security				MasterKey
 //	@x-optional-security	true
 //	@x-tag					"Sign-in without a password, with a code that is sent by email."
@@ -41,15 +41,15 @@ func (c *controller) request(g *gin.Context) error {
 
 // signIn signs a user in with a code.
 //
-//	@Summary		Sign in with a code by email
-//	@Description	Takes the challenge of POST and the code in the email, which is accepted once. A challenge accepts 5 codes; RateLimit has the number that is left. If the address was not verified, the sign-in verifies it and removes the password, sessions, linked accounts, passkeys and API keys that the account had. With EMAIL_CODE_SIGNUP=true it creates the account of a new address.
+//	@Summary		Sign in with an emailed code
+//	@Description	Send the challenge from POST /auth/email-code and the code from the email. A code is accepted once. A challenge allows 5 attempts. The header RateLimit has the number of attempts that are left. If the email address of the user was not verified, the sign-in verifies the address, ends all sessions, and removes the password, linked accounts, passkeys and API keys. With EMAIL_CODE_SIGNUP=true, the sign-in creates a user if the address is new.
 //	@Tags			email-codes
 //	@Param			input	formData	SignInInput	true	"the challenge and the code"
 //	@Success		201		{object}	user.SignedIn
-//	@Failure		400		{object}	rest.Problem	"validation_failed: also a wrong code; malformed_body"
-//	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge is invalid, was used or has expired, or the sessions of the user ended since: request another code; second_factor_required: with two-factor sign-in, as POST /auth"
-//	@Failure		403		{object}	rest.Problem	"suspended: the code is right, and an admin has suspended the account"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: 25 wrong codes for an account in a day, or 20 accounts created from a network in an hour"
+//	@Failure		400		{object}	rest.Problem	"validation_failed: for example, the code is wrong; malformed_body"
+//	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge is invalid, was used, has expired, had 5 wrong codes, or was invalidated by a change of the account, such as a new password (request another code); second_factor_required: two-factor sign-in is on (send challenge to POST /auth/second-factor)"
+//	@Failure		403		{object}	rest.Problem	"suspended: the code is right, but an admin has suspended the account"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: 25 wrong codes for an account in a day, or more than 20 new users from a network in an hour"
 //	@x-restricted	true
 //	@Router			/auth/email-code [put]
 func (c *controller) signIn(g *gin.Context) error {

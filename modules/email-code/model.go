@@ -29,8 +29,8 @@ type Accepted struct {
 
 // SignInInput has the parameters of a sign-in.
 type SignInInput struct {
-	Challenge string `json:"challenge" validate:"required,max=200" example:"K5GXQ3ZVMNRHE5DTOB2XI2LPNY"` // of the request for the code
-	Code      string `json:"code" validate:"required,max=20" example:"123456"`                           // in the email; spaces are ignored
+	Challenge string `json:"challenge" validate:"required,max=200" example:"K5GXQ3ZVMNRHE5DTOB2XI2LPNY"` // challenge from the response to POST /auth/email-code
+	Code      string `json:"code" validate:"required,max=20" example:"123456"`                           // code in the email; spaces are ignored
 } //	@name	EmailCodeSignIn
 
 func storeSpec() store.Spec {

@@ -138,10 +138,10 @@ func (s *Service) EmailPreviews() []email.Preview {
 }
 
 // SignIn opens a session for the owner of the address that the code was sent to. Unauthorized: the challenge is invalid, was
-// used, has expired or had too many codes, or all sessions of the user have ended since the request. ValidationFailed: the code
-// is wrong. TooManyRequests: too many codes for the account were wrong, or the client's network has made too many sign-ups.
-// Suspended: the code is right, but the user is suspended. SecondFactorRequired: the user has a second factor. The states of the
-// rate limits are returned even on error.
+// used or has expired, too many wrong codes were entered, or the user has been deleted or has begun a new epoch since the email
+// was built (see user.User.Epoch). ValidationFailed: the code is wrong. TooManyRequests: too many codes for the account were
+// wrong, or the client's network has made too many sign-ups. Suspended: the code is right, but the user is suspended.
+// SecondFactorRequired: the user has a second factor. The states of the rate limits are returned even on error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInput) (user.SignedIn, ratelimit.States, error) {
 	c, limits, err := s.use(ctx, client, in)
 	if err != nil {
@@ -187,7 +187,7 @@ func (s *Service) use(ctx context.Context, client access.Client, in SignInInput)
 }
 
 // owner returns the user with the address of a used code, and marks the address as verified. If there is no such user, owner
-// creates one. NotFound: all sessions of the user have ended since the code was sent, or the user was deleted. TooManyRequests,
+// creates one. NotFound: the user has been deleted or has begun a new epoch since the email was built. TooManyRequests,
 // Suspended: see SignIn.
 func (s *Service) owner(ctx context.Context, client access.Client, c Code) (u user.User, limits ratelimit.States, err error) {
 	if c.UserID.IsZero() {

@@ -11,12 +11,12 @@ type controller struct{ service *Service }
 // request sends a verification email.
 //
 //	@Summary		Request a verification email
-//	@Description	Sends a link to the email address of the user. {token} in the link is replaced by the token; without it, the token is appended to the path. The link can be left out if exactly one page in VERIFY_LINK_ORIGINS has a path: then it is that page, and an email is also sent at sign-up. An address gets at most 5 verification emails in an hour.
+//	@Description	Emails a link that verifies the email address of the user. In the parameter link, {token} is replaced by the token. If link does not contain {token}, the token is appended to the path. If exactly one page in VERIFY_LINK_ORIGINS has a path, link is optional and defaults to that page, and an email is also sent at sign-up. At most 5 verification emails in an hour are sent to an address.
 //	@Tags			email-verifications
-//	@Param			input	formData	Input			false	"the page that confirms the address"
+//	@Param			input	formData	Input			false	"the link to the page that confirms the address"
 //	@Success		202		{object}	Accepted		"an empty object"
-//	@Failure		409		{object}	rest.Problem	"conflict: the address is verified"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: 5 verification emails to the address, or 100 requests from a network, in an hour"
+//	@Failure		409		{object}	rest.Problem	"conflict: the address is already verified"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: in an hour, more than 5 verification emails to the address or 100 requests from a network"
 //	@Security		UserToken
 //	@x-tag			"Verification and change of email addresses by emailed links."
 //	@x-restricted	true
@@ -37,14 +37,14 @@ func (c *controller) request(g *gin.Context) error {
 // requestChange sends an email to another address.
 //
 //	@Summary		Change the email address
-//	@Description	Sends a link to the new address. The address changes when the link is confirmed. Requires a session that was opened in the last 10 minutes, or email address and password, and with two-factor sign-in a code or a recovery code, unless the session was opened with one.
+//	@Description	Emails a link to the new address. The address of the user changes when the link is confirmed. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			email-verifications
-//	@Param			input	formData	ChangeInput		true	"the new address, and the page that confirms it; with two-factor sign-in also exactly one of code and recovery_code, unless the session was opened with one"
+//	@Param			input	formData	ChangeInput		true	"the new address, and the link to the page that confirms the change; with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		202		{object}	Accepted		"an empty object"
-//	@Failure		401		{object}	rest.Problem	"unauthorized: also if email or password is wrong"
-//	@Failure		403		{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: by an admin"
-//	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was until recently"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: 5 requests of the account, 5 such emails to the address or 100 requests from a network in an hour, or too many wrong passwords, as at sign-in, or wrong codes"
+//	@Failure		401		{object}	rest.Problem	"unauthorized: the user token is missing or invalid, or email or password is wrong"
+//	@Failure		403		{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was in use until recently"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: in an hour, more than 5 requests of the account, 5 emails to the address or 100 requests from a network; or too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
 //	@Security		BasicAuth
 //	@x-restricted	true
@@ -65,11 +65,11 @@ func (c *controller) requestChange(g *gin.Context) error {
 // get returns the purpose of the token in a link.
 //
 //	@Summary		Get an email verification
-//	@Description	Returns what the link does, if it is still valid. Does not use it up.
+//	@Description	Returns what the link does, if the link is still valid. The link stays valid.
 //	@Tags			email-verifications
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	View
-//	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
+//	@Failure		404		{object}	rest.Problem	"not_found: the token is unknown, was used or has expired"
 //	@x-restricted	true
 //	@Router			/email-verifications/{token} [get]
 func (c *controller) get(g *gin.Context) error {
@@ -84,13 +84,13 @@ func (c *controller) get(g *gin.Context) error {
 // confirm verifies, changes or restores an address with the token in a link.
 //
 //	@Summary		Confirm an email verification
-//	@Description	verify: marks the address as verified. change: gives the user the new address and ends all sessions; the former address gets an email with a link that undoes the change within 7 days. undo: gives the user the former address, ends all sessions, unlinks the provider accounts and removes the password, which a password reset sets again.
+//	@Description	The effect depends on the purpose of the link. verify: marks the email address as verified. change: sets the new email address and ends all sessions. The former address receives an email with a link that can undo the change for 7 days. undo: restores the former email address, ends all sessions, unlinks the accounts of providers and removes the password. To set a new password, request a password reset.
 //	@Tags			email-verifications
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	user.View
 //	@Header			200		{string}	ETag
-//	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
-//	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was until recently"
+//	@Failure		404		{object}	rest.Problem	"not_found: the token is unknown, was used or has expired"
+//	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was in use until recently"
 //	@x-restricted	true
 //	@Router			/email-verifications/{token} [put]
 func (c *controller) confirm(g *gin.Context) error {

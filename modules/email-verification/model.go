@@ -16,20 +16,20 @@ const (
 
 // Input has the parameters of a request for an email.
 type Input struct {
-	Link string `json:"link" validate:"max=2000" example:"https://app.example.com/verify/{token}" maxLength:"2000"` // a URL, in which {token} is replaced; required unless exactly one page in VERIFY_LINK_ORIGINS has a path
+	Link string `json:"link" validate:"max=2000" example:"https://app.example.com/verify/{token}" maxLength:"2000"` // URL of the page, in which {token} is replaced by the token; required unless exactly one page in VERIFY_LINK_ORIGINS has a path
 } //	@name	EmailVerificationCreate
 
 // ChangeInput has the parameters of a change of address. HTTP Basic cannot transmit an address with a colon.
 type ChangeInput struct {
 	Email string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain,normalizable" example:"ada@example.org" format:"email" maxLength:"254"`
-	Link  string `json:"link" validate:"max=2000" example:"https://app.example.com/verify/{token}" maxLength:"2000"` // a URL, in which {token} is replaced; required unless exactly one page in VERIFY_LINK_ORIGINS has a path
+	Link  string `json:"link" validate:"max=2000" example:"https://app.example.com/verify/{token}" maxLength:"2000"` // URL of the page, in which {token} is replaced by the token; required unless exactly one page in VERIFY_LINK_ORIGINS has a path
 	access.Proof
 } //	@name	EmailChange
 
 // View is the representation of a token.
 type View struct {
-	Purpose   string          `json:"purpose" enums:"verify,change,undo" example:"verify"` // change: email is the new address; undo: email is the former address
-	Email     string          `json:"email" example:"ada@example.com"`                     // the address of the user after PUT
+	Purpose   string          `json:"purpose" enums:"verify,change,undo" example:"verify"` // verify: the link verifies email; change: the link changes the address to email; undo: the link restores the former address email
+	Email     string          `json:"email" example:"ada@example.com"`                     // email address of the user after the link is confirmed
 	User      user.PublicView `json:"user"`
 	ExpiresAt store.Time      `json:"expiresAt" swaggertype:"string" format:"date-time" example:"2026-01-03T15:04:05.000Z"`
 } //	@name	EmailVerification

@@ -27,10 +27,10 @@ func newController(s *service) *controller {
 
 // handle handles a message.
 //
-//	@Summary		Call the Model Context Protocol
-//	@Description	For agents: tools that read and write the resources as the caller (https://modelcontextprotocol.io, Streamable HTTP without sessions). Send the credential in the header Authorization.
+//	@Summary		Send a Model Context Protocol message
+//	@Description	Provides agents with tools that read and write the resources as the caller. The protocol is Streamable HTTP without sessions (https://modelcontextprotocol.io). Send the user token or API key in the header Authorization.
 //	@Tags			mcp
-//	@x-tag			"Resources as tools for agents."
+//	@x-tag			"Tools with which agents read and write the resources."
 //	@x-restricted	true
 //	@Accept			json
 //	@Param			input	body		Message	true	"a JSON-RPC message"

@@ -13,7 +13,7 @@ import (
 // Message is a request or a notification of a client (JSON-RPC 2.0).
 type Message struct {
 	JSONRPC string `json:"jsonrpc" validate:"required,oneof=2.0" example:"2.0"`
-	ID      ID     `json:"id" swaggertype:"string" maxLength:"100" example:"1"` // a string or an integer; a notification has none
+	ID      ID     `json:"id" swaggertype:"string" maxLength:"100" example:"1"` // a string or an integer; absent in a notification
 	Method  string `json:"method" validate:"required,max=100" example:"tools/list"`
 	Params  Object `json:"params" swaggertype:"object" extensions:"x-json=object"`
 } //	@name	MCPMessage
@@ -23,7 +23,7 @@ type Reply struct {
 	JSONRPC string `json:"jsonrpc" example:"2.0"`
 	ID      ID     `json:"id" swaggertype:"string" example:"1"`
 	Result  Object `json:"result" swaggertype:"object" extensions:"x-omitempty,x-json=object"`
-	Error   Object `json:"error" swaggertype:"object" extensions:"x-omitempty,x-json=object"` // of the protocol; the error of a tool is in result
+	Error   Object `json:"error" swaggertype:"object" extensions:"x-omitempty,x-json=object"` // error of the protocol; the error of a tool is in result
 } //	@name	MCPReply
 
 // ID is the ID of a request: a JSON string or integer.

@@ -12,17 +12,17 @@ type controller struct{ service *Service }
 // registrationOptions begins the registration of a passkey.
 //
 //	@Summary		Get options for a new passkey
-//	@Description	Requires a session that was opened in the last 10 minutes, or email and password. Pass publicKey to the browser: navigator.credentials.create. Send its result with challenge to POST /users/me/passkeys within 5 minutes.
+//	@Description	Pass publicKey to navigator.credentials.create in the browser. Send the result, with challenge, to POST /users/me/passkeys within 5 minutes. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			passkeys
-//	@Param			input	formData	access.Proof	false	"exactly one of code and recovery_code, with two-factor sign-in and a session that was not opened with it"
-//	@Success		200	{object}	RegistrationOptions
-//	@Failure		403	{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: an admin has suspended the account"
-//	@Failure		409	{object}	rest.Problem	"conflict: the user has 20 passkeys"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: more than 50 registrations of an account in 15 minutes, too many wrong passwords, as at sign-in, or wrong codes"
-//	@Failure		501	{object}	rest.Problem	"not_supported: passkeys are off"
+//	@Param			input	formData	access.Proof	false	"with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Success		200		{object}	RegistrationOptions
+//	@Failure		403		{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		409		{object}	rest.Problem	"conflict: the user already has 20 passkeys"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: more than 50 registrations for the account in 15 minutes, too many wrong passwords (the limits of POST /auth) or too many wrong codes"
+//	@Failure		501		{object}	rest.Problem	"not_supported: passkeys are off"
 //	@Security		UserToken
 //	@Security		BasicAuth
-//	@x-tag			"Sign-in with Web Authentication: a fingerprint, a face or a PIN instead of a password."
+//	@x-tag			"Sign-in with Web Authentication (WebAuthn): a fingerprint, a face or a PIN instead of a password."
 //	@Router			/users/me/passkeys/options [post]
 func (c *controller) registrationOptions(g *gin.Context) error {
 	if _, err := rest.Bind[access.Proof](g); err != nil {
@@ -40,13 +40,13 @@ func (c *controller) registrationOptions(g *gin.Context) error {
 // create registers a passkey.
 //
 //	@Summary		Register a passkey
-//	@Description	Takes the result of navigator.credentials.create, as JSON. Passkeys are also deleted by a completed password reset and by an undo of a change of the email address.
+//	@Description	Send the result of navigator.credentials.create as JSON in credential. A completed password reset, and an undo of a change of the email address, also delete passkeys.
 //	@Tags			passkeys
 //	@Param			input	formData	CreateInput	true	"the challenge of the options, the credential, and a name for the list"
 //	@Success		201		{object}	View
 //	@Header			201		{string}	Location		"path of the passkey"
-//	@Failure		400		{object}	rest.Problem	"validation_failed: also a challenge that has expired or was used, and a credential that is not accepted; malformed_body"
-//	@Failure		409		{object}	rest.Problem	"conflict: the passkey is registered already, or the user has 20"
+//	@Failure		400		{object}	rest.Problem	"validation_failed: for example, the challenge has expired or was used, or the credential is invalid; malformed_body"
+//	@Failure		409		{object}	rest.Problem	"conflict: the passkey is already registered, or the user already has 20 passkeys"
 //	@Failure		501		{object}	rest.Problem	"not_supported: passkeys are off"
 //	@Security		UserToken
 //	@Router			/users/me/passkeys [post]
@@ -83,7 +83,7 @@ func (c *controller) list(g *gin.Context) error {
 //	@Tags		passkeys
 //	@Param		id	path		string	true	"id of the user"
 //	@Success	200	{object}	List
-//	@Failure	403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure	403	{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security	UserToken
 //	@Router		/users/{id}/passkeys [get]
 func (c *controller) listOf(g *gin.Context) error {
@@ -104,7 +104,7 @@ func (c *controller) listOf(g *gin.Context) error {
 //	@Tags		passkeys
 //	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success	200				{object}	View
-//	@Failure	404				{object}	rest.Problem	"not_found: no such passkey, or another user's"
+//	@Failure	404				{object}	rest.Problem	"not_found: the caller has no such passkey"
 //	@Security	UserToken
 //	@Router		/users/me/passkeys/{id} [get]
 func (c *controller) get(g *gin.Context) error {
@@ -122,17 +122,17 @@ func (c *controller) get(g *gin.Context) error {
 // update renames a passkey.
 //
 //	@Summary		Rename a passkey
-//	@Description	Requires a session that was opened in the last 10 minutes, or email and password.
+//	@Description	Changes the name of the passkey. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			passkeys
-//	@Param		If-Match	header		string		false	"the ETag of the version to change"
-//	@Param		input		formData	UpdateInput	false	"the new name; with two-factor sign-in and a session that was not opened with it, exactly one of code and recovery_code"
-//	@Success	200			{object}	View
-//	@Failure	403			{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: an admin has suspended the account"
-//	@Failure	404			{object}	rest.Problem	"not_found: no such passkey, or another user's"
-//	@Failure	429			{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
-//	@Security	UserToken
-//	@Security	BasicAuth
-//	@Router		/users/me/passkeys/{id} [patch]
+//	@Param			If-Match	header		string		false	"the ETag of the version to change"
+//	@Param			input		formData	UpdateInput	false	"the new name; with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Success		200			{object}	View
+//	@Failure		403			{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		404			{object}	rest.Problem	"not_found: the caller has no such passkey"
+//	@Failure		429			{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
+//	@Security		UserToken
+//	@Security		BasicAuth
+//	@Router			/users/me/passkeys/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
 	in, err := rest.BindPatch[UpdateInput](g, View{})
 	if err != nil {
@@ -151,15 +151,15 @@ func (c *controller) update(g *gin.Context) error {
 
 // delete deletes one of the caller's passkeys.
 //
-//	@Summary		Remove a passkey
-//	@Description	Requires a session that was opened in the last 10 minutes, or email and password. Ends the caller's other sessions, which may have been opened with the passkey.
+//	@Summary		Delete a passkey
+//	@Description	Deletes the passkey. Ends the caller's other sessions, because they may have been opened with the passkey. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			passkeys
 //	@Param			If-Match	header		string			false	"the ETag of the version to change"
-//	@Param			input		formData	access.Proof	false	"exactly one of code and recovery_code, with two-factor sign-in and a session that was not opened with it"
+//	@Param			input		formData	access.Proof	false	"with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: an admin has suspended the account"
-//	@Failure		404	{object}	rest.Problem	"not_found: no such passkey, or another user's"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
+//	@Failure		403	{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		404	{object}	rest.Problem	"not_found: the caller has no such passkey"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
 //	@Security		BasicAuth
 //	@Router			/users/me/passkeys/{id} [delete]
@@ -179,13 +179,13 @@ func (c *controller) delete(g *gin.Context) error {
 
 // deleteOf deletes a passkey of a user.
 //
-//	@Summary		Remove a passkey of a user
-//	@Description	The user gets a notice by email. To end sessions that were opened with it, call DELETE /users/{id}/sessions.
+//	@Summary		Delete a passkey of a user
+//	@Description	Deletes the passkey and notifies the user by email. To end the sessions that were opened with the passkey, call DELETE /users/{id}/sessions.
 //	@Tags			passkeys
 //	@Param			id			path	string	true	"id of the user"
 //	@Param			passkeyId	path	string	true	"id of the passkey"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Failure		404	{object}	rest.Problem	"not_found: the user has no such passkey"
 //	@Security		UserToken
 //	@Router			/users/{id}/passkeys/{passkeyId} [delete]
@@ -207,11 +207,11 @@ func (c *controller) deleteOf(g *gin.Context) error {
 // signInOptions begins a sign-in.
 //
 //	@Summary				Get options to sign in with a passkey
-//	@Description			Pass publicKey to the browser: navigator.credentials.get. Send its result with challenge to POST /auth/passkey within 5 minutes. With PUBLIC_SIGNUP=true it needs no master key.
+//	@Description			Pass publicKey to navigator.credentials.get in the browser. Send the result, with challenge, to POST /auth/passkey within 5 minutes. With PUBLIC_SIGNUP=true, the master key is not required.
 //	@Tags					passkeys
 //	@Success				200	{object}	SignInOptions
 //	@Failure				401	{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
-//	@Failure				429	{object}	rest.Problem	"too_many_requests: more than 300 from a network in 15 minutes, under PUBLIC_SIGNUP"
+//	@Failure				429	{object}	rest.Problem	"too_many_requests: more than 300 requests from a network in 15 minutes without the master key"
 //	@Failure				501	{object}	rest.Problem	"not_supported: passkeys are off"
 //	@Security				MasterKey
 //	@x-optional-security	true
@@ -233,12 +233,12 @@ func (c *controller) signInOptions(g *gin.Context) error {
 // signIn signs a user in.
 //
 //	@Summary		Sign in with a passkey
-//	@Description	Takes the result of navigator.credentials.get, as JSON. Users with two-factor sign-in need no code.
+//	@Description	Send the result of navigator.credentials.get as JSON in credential. A sign-in with a passkey does not require a code, even if two-factor sign-in is on.
 //	@Tags			passkeys
 //	@Param			input	formData	SignInInput	true	"the challenge of the options, and the credential"
 //	@Success		201		{object}	user.SignedIn
-//	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge or the passkey is not accepted"
-//	@Failure		403		{object}	rest.Problem	"suspended: the passkey is right, and an admin has suspended the account"
+//	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge or the passkey is invalid"
+//	@Failure		403		{object}	rest.Problem	"suspended: the passkey is valid, but an admin has suspended the account"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: more than 100 rejected passkeys from a network in 15 minutes"
 //	@Failure		501		{object}	rest.Problem	"not_supported: passkeys are off"
 //	@x-restricted	true

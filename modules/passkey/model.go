@@ -126,7 +126,7 @@ func parse[T any](name string, value json.RawMessage, read func([]byte) (T, erro
 
 // CreateInput has the parameters of a new passkey.
 type CreateInput struct {
-	Challenge  string       `json:"challenge" validate:"required,max=200" example:"Zk3n0cXGk2…" maxLength:"200"` // of the options
+	Challenge  string       `json:"challenge" validate:"required,max=200" example:"Zk3n0cXGk2…" maxLength:"200"` // challenge from the options
 	Credential Registration `json:"credential" validate:"required" swaggertype:"string" extensions:"x-json=object" example:"{\"id\": \"pQ3…\", \"type\": \"public-key\"}"`
 	Name       string       `json:"name" default:"Passkey" validate:"max=100,plain" example:"Ada's phone" maxLength:"100"`
 } //	@name	PasskeyCreate
@@ -139,32 +139,32 @@ type UpdateInput struct {
 
 // SignInInput has the parameters of a sign-in.
 type SignInInput struct {
-	Challenge  string    `json:"challenge" validate:"required,max=200" example:"Zk3n0cXGk2…" maxLength:"200"` // of the options
+	Challenge  string    `json:"challenge" validate:"required,max=200" example:"Zk3n0cXGk2…" maxLength:"200"` // challenge from the options
 	Credential Assertion `json:"credential" validate:"required" swaggertype:"string" extensions:"x-json=object" example:"{\"id\": \"pQ3…\", \"type\": \"public-key\"}"`
 } //	@name	PasskeySignIn
 
 // RegistrationOptions are the options of navigator.credentials.create.
 type RegistrationOptions struct {
-	Challenge string                                      `json:"challenge" example:"Zk3n0cXGk2…"` // for POST /users/me/passkeys, valid once, for 5 minutes
-	PublicKey protocol.PublicKeyCredentialCreationOptions `json:"publicKey" swaggertype:"object"`  // PublicKeyCredentialCreationOptionsJSON
+	Challenge string                                      `json:"challenge" example:"Zk3n0cXGk2…"` // for POST /users/me/passkeys; valid for 5 minutes and one request
+	PublicKey protocol.PublicKeyCredentialCreationOptions `json:"publicKey" swaggertype:"object"`  // value of the type PublicKeyCredentialCreationOptionsJSON (Web Authentication)
 } //	@name	PasskeyRegistrationOptions
 
 // SignInOptions are the options of navigator.credentials.get.
 type SignInOptions struct {
-	Challenge string                                     `json:"challenge" example:"Zk3n0cXGk2…"` // for POST /auth/passkey, valid once, for 5 minutes
-	PublicKey protocol.PublicKeyCredentialRequestOptions `json:"publicKey" swaggertype:"object"`  // PublicKeyCredentialRequestOptionsJSON
+	Challenge string                                     `json:"challenge" example:"Zk3n0cXGk2…"` // for POST /auth/passkey; valid for 5 minutes and one request
+	PublicKey protocol.PublicKeyCredentialRequestOptions `json:"publicKey" swaggertype:"object"`  // value of the type PublicKeyCredentialRequestOptionsJSON (Web Authentication)
 } //	@name	PasskeySignInOptions
 
 // View is the representation of a passkey.
 type View struct {
 	ID             store.ID    `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f901"`
 	Name           string      `json:"name" example:"Ada's phone"`
-	CredentialID   string      `json:"credentialId" example:"pQ3cXGk2…"` // the ID that the authenticator chose
-	BackupEligible bool        `json:"backupEligible" example:"true"`    // it can be copied to the user's other devices
-	BackupState    bool        `json:"backupState" example:"true"`       // it has been backed up
+	CredentialID   string      `json:"credentialId" example:"pQ3cXGk2…"` // ID that the authenticator chose
+	BackupEligible bool        `json:"backupEligible" example:"true"`    // true if the passkey can be copied to other devices of the user
+	BackupState    bool        `json:"backupState" example:"true"`       // true if the passkey has been backed up
 	Transports     []string    `json:"transports" example:"internal,hybrid"`
 	CreatedAt      store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
-	LastUsedAt     *store.Time `json:"lastUsedAt" swaggertype:"string" format:"date-time" extensions:"x-nullable" example:"2026-01-02T15:04:05.678Z"` // last sign-in
+	LastUsedAt     *store.Time `json:"lastUsedAt" swaggertype:"string" format:"date-time" extensions:"x-nullable" example:"2026-01-02T15:04:05.678Z"` // time of the last sign-in; null: never used
 } //	@name	Passkey
 
 // List has the passkeys of a user, oldest first.

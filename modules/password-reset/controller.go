@@ -12,12 +12,12 @@ type controller struct{ service *Service }
 // create requests a reset.
 //
 //	@Summary				Request a password reset
-//	@Description			Sends a link to the user with the email address. The response does not reveal whether there is one. {token} in the link is replaced by the token; without it, the token is appended to the path. The link can be left out if exactly one page in RESET_LINK_ORIGINS has a path: then it is that page. With PUBLIC_SIGNUP=true no master key is needed. An account gets at most 5 emails in an hour.
+//	@Description			Emails a link to the user with the email address. The response does not reveal whether there is such a user. In the parameter link, {token} is replaced by the token. If link does not contain {token}, the token is appended to the path. If exactly one page in RESET_LINK_ORIGINS has a path, link is optional and defaults to that page. With PUBLIC_SIGNUP=true, the master key is not required. At most 5 emails in an hour are sent to an address.
 //	@Tags					password-resets
-//	@Param					input	formData	CreateInput		true	"the email address, and the page that sets the new password"
-//	@Success				202		{object}	Accepted		"an empty object, whether or not the address is known"
+//	@Param					input	formData	CreateInput		true	"the email address, and the link to the page that sets the new password"
+//	@Success				202		{object}	Accepted		"an empty object, even if the address is unknown"
 //	@Failure				401		{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
-//	@Failure				429		{object}	rest.Problem	"too_many_requests: 100 from a network in an hour, without the master key"
+//	@Failure				429		{object}	rest.Problem	"too_many_requests: more than 100 requests from a network in an hour without the master key"
 //	@Security				MasterKey
 //	@x-optional-security	true
 //	@x-tag					"A new password by an emailed link."
@@ -39,11 +39,11 @@ func (c *controller) create(g *gin.Context) error {
 // get returns a reset.
 //
 //	@Summary		Get a password reset
-//	@Description	Returns the user of the link, if the link is still valid. Does not use it up.
+//	@Description	Returns the user of the link, if the link is still valid. The link stays valid.
 //	@Tags			password-resets
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	View
-//	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
+//	@Failure		404		{object}	rest.Problem	"not_found: the token is unknown, was used or has expired"
 //	@x-restricted	true
 //	@Router			/password-resets/{token} [get]
 func (c *controller) get(g *gin.Context) error {
@@ -58,13 +58,13 @@ func (c *controller) get(g *gin.Context) error {
 // complete sets the new password.
 //
 //	@Summary		Set a new password
-//	@Description	Uses up the reset, and clears the rate limits of sign-ins to the account. Ends all sessions and resets of the user, and marks the email address as verified.
+//	@Description	Sets the password and marks the email address as verified. Ends all sessions of the user, invalidates all resets, linked accounts, passkeys and API keys, and resets the rate limits of sign-ins to the account.
 //	@Tags			password-resets
 //	@Param			token	path		string				true	"the token in the link"
 //	@Param			input	formData	user.PasswordInput	true	"the new password"
 //	@Success		200		{object}	user.View
 //	@Header			200		{string}	ETag
-//	@Failure		404		{object}	rest.Problem	"not_found: unknown, used or expired"
+//	@Failure		404		{object}	rest.Problem	"not_found: the token is unknown, was used or has expired"
 //	@x-restricted	true
 //	@Router			/password-resets/{token} [put]
 func (c *controller) complete(g *gin.Context) error {

@@ -9,7 +9,7 @@ import (
 // CreateInput has the parameters of a new reset.
 type CreateInput struct {
 	Email string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain,normalizable" example:"ada@example.com" format:"email" maxLength:"254"`
-	Link  string `json:"link" validate:"max=2000" example:"https://app.example.com/reset/{token}" maxLength:"2000"` // a URL, in which {token} is replaced; required unless exactly one page in RESET_LINK_ORIGINS has a path
+	Link  string `json:"link" validate:"max=2000" example:"https://app.example.com/reset/{token}" maxLength:"2000"` // URL of the page, in which {token} is replaced by the token; required unless exactly one page in RESET_LINK_ORIGINS has a path
 } //	@name	PasswordResetCreate
 
 // View is the representation of a reset.

@@ -15,14 +15,14 @@ type controller struct {
 // create creates a policy.
 //
 //	@Summary		Create a policy
-//	@Description	A policy applies to the workloads of the namespace that have all labels of its selector, with exactly these values. Without a selector it applies to every workload of the namespace. In a JSON body, selector is an object: {"namespace": "shop", "name": "reviews-v2", "selector": {"matchLabels": {"app": "reviews", "version": "v2"}}}. In a form it is the JSON of that object.
+//	@Description	A policy applies to the workloads of its namespace that have all labels of its selector with exactly these values. A policy without a selector applies to every workload of its namespace. In a JSON body, selector is an object: {"namespace": "shop", "name": "reviews-v2", "selector": {"matchLabels": {"app": "reviews", "version": "v2"}}}. In a form, selector is the JSON text of this object.
 //	@Tags			policies
 //	@Param			input			formData	Input	true	"the policy"
-//	@Param			Idempotency-Key	header		string	false	"a key that the client chooses; requests with the same key create one record"
+//	@Param			Idempotency-Key	header		string	false	"a unique key that the client chooses; repeated requests with the same key create only one record"
 //	@Success		201				{object}	View
 //	@Header			201				{string}	Location		"path of the policy"
-//	@Failure		403				{object}	rest.Problem	"forbidden: not an admin"
-//	@Failure		409				{object}	rest.Problem	"conflict: the namespace has a policy of this name"
+//	@Failure		403				{object}	rest.Problem	"forbidden: the caller is not an admin"
+//	@Failure		409				{object}	rest.Problem	"conflict: the namespace already has a policy with this name"
 //	@Security		UserToken
 //	@x-tag			"Rules that apply to workloads, selected by labels."
 //	@Router			/policies [post]
@@ -42,7 +42,7 @@ func (c *controller) create(g *gin.Context) error {
 //
 //	@Summary	List policies
 //	@Tags		policies
-//	@Param		query			query		listing.Params	false	"the list"
+//	@Param		query			query		listing.Params	false	"the parameters of the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Success	200				{object}	listing.Page[View]
 //	@Security	UserToken
@@ -82,13 +82,13 @@ func (c *controller) get(g *gin.Context) error {
 // update changes a policy.
 //
 //	@Summary		Change a policy
-//	@Description	Changes the given fields only. PUT and PATCH are the same. A selector replaces the previous one completely; null removes it, so that the policy applies to every workload of its namespace. The namespace cannot change.
+//	@Description	Changes only the given fields. PUT and PATCH are the same. A selector replaces the previous selector completely. If selector is null, the selector is removed, and the policy applies to every workload of its namespace. The namespace cannot be changed.
 //	@Tags			policies
 //	@Param			If-Match	header		string	false	"the ETag of the version to change"
-//	@Param			input		formData	Input	false	"what to change"
+//	@Param			input		formData	Input	false	"the fields to change"
 //	@Success		200			{object}	View
-//	@Failure		403			{object}	rest.Problem	"forbidden: not an admin"
-//	@Failure		409			{object}	rest.Problem	"conflict: the namespace has another policy of this name"
+//	@Failure		403			{object}	rest.Problem	"forbidden: the caller is not an admin"
+//	@Failure		409			{object}	rest.Problem	"conflict: the namespace has another policy with this name"
 //	@Security		UserToken
 //	@Router			/policies/{id} [put]
 //	@Router			/policies/{id} [patch]
@@ -114,7 +114,7 @@ func (c *controller) update(g *gin.Context) error {
 //	@Tags		policies
 //	@Param		If-Match	header	string	false	"the ETag of the version to change"
 //	@Success	204
-//	@Failure	403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure	403	{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security	UserToken
 //	@Router		/policies/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
@@ -131,9 +131,9 @@ func (c *controller) delete(g *gin.Context) error {
 // evaluate finds the policies that apply to a proxy.
 //
 //	@Summary		Find the policies that apply to a proxy
-//	@Description	Considers only policies of the namespace. A policy applies if it has no selector, or if the proxy has every label of it, with exactly that value. Labels come from the instance (the registry's data about the pod or virtual machine), the handshake and the metadata (both sent by the proxy). If several have a key, the first of these wins. Each has at most 4096 labels with string values.
-//	@Description	In a JSON body, the three are objects: {"namespace": "shop", "metadata": {"labels": {"app": "reviews", "version": "v1"}}, "instance": {"labels": {"version": "v2"}}, "explain": true}. In a form they are the JSON of these objects. This proxy has the labels app=reviews and version=v2.
-//	@Description	Every change that was acknowledged before the request, by any instance, is visible. The result is a page, with up to 1 MiB of policies; next is for the parameter after of the next request, which has the same proxy.
+//	@Description	Considers only policies of the namespace. A policy applies if it has no selector, or if the proxy has all labels of the selector with exactly these values. The labels of the proxy come from three sources: instance (the registry's data about the pod or virtual machine), handshake and metadata (both sent by the proxy). If several sources have the same key, instance takes precedence over handshake, and handshake over metadata. A source has at most 4,096 labels. The values are strings.
+//	@Description	In a JSON body, each source is an object: {"namespace": "shop", "metadata": {"labels": {"app": "reviews", "version": "v1"}}, "instance": {"labels": {"version": "v2"}}, "explain": true}. In a form, each source is the JSON text of its object. The proxy in this example has the labels app=reviews and version=v2.
+//	@Description	The result includes every change that any instance of the service acknowledged before the request. The response is a page with at most 1 MiB of policies. To get the next page, send the same proxy again, with the value of next as after.
 //	@Tags			policies
 //	@Param			input	formData	EvaluateInput	true	"the proxy"
 //	@Success		200		{object}	Evaluation

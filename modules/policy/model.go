@@ -55,10 +55,10 @@ type EvaluateInput struct {
 	Metadata  Source `json:"metadata" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"app\": \"reviews\", \"version\": \"v1\"}}"`
 	Instance  Source `json:"instance" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"version\": \"v2\"}}"`
 	Handshake Source `json:"handshake" swaggertype:"string" extensions:"x-json=object" example:"{\"labels\": {\"zone\": \"eu-1\"}}"`
-	Limit     int64  `json:"limit" default:"30" validate:"min=1,max=100" minimum:"1" maximum:"100"` // policies per page
+	Limit     int64  `json:"limit" default:"30" validate:"min=1,max=100" minimum:"1" maximum:"100"` // maximum number of policies per page
 	After     string `json:"after" validate:"max=1000" maxLength:"1000"`                            // the value of next in the previous page, for the same proxy
-	Count     bool   `json:"count" default:"true"`                                                  // false omits count
-	Explain   bool   `json:"explain" example:"true"`                                                // also explain why policies apply or not
+	Count     bool   `json:"count" default:"true"`                                                  // false omits count from the response
+	Explain   bool   `json:"explain" example:"true"`                                                // true adds explain to the response: why policies apply or not
 } //	@name	PolicyEvaluate
 
 // scope returns the namespace and the labels of the proxy as a string. Cursors of an evaluation are valid only for this string.
@@ -75,24 +75,24 @@ type View struct {
 	ID        store.ID   `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f903"`
 	Namespace string     `json:"namespace" example:"shop"`
 	Name      string     `json:"name" example:"reviews-v2"`
-	Selector  *Selector  `json:"selector,omitempty" extensions:"x-omitempty"` // absent: every workload of the namespace
+	Selector  *Selector  `json:"selector,omitempty" extensions:"x-omitempty"` // absent if the policy applies to every workload of the namespace
 	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 	UpdatedAt store.Time `json:"updatedAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	Policy
 
 // Evaluation is a page of the result for a proxy.
 type Evaluation struct {
-	Count   *int          `json:"count,omitempty" extensions:"x-omitempty" example:"1"` // of all policies that apply
+	Count   *int          `json:"count,omitempty" extensions:"x-omitempty" example:"1"` // number of all policies that apply
 	Rows    []View        `json:"rows"`                                                 // the policies that apply, oldest first, then by name
-	Next    string        `json:"next,omitempty" extensions:"x-omitempty"`              // for the parameter after, if there is a next page
-	Explain []Explanation `json:"explain,omitzero" extensions:"x-omitempty"`            // if explain is true: the policies of the page, and up to 100 between them that do not apply, in the same order
+	Next    string        `json:"next,omitempty" extensions:"x-omitempty"`              // the value for the parameter after of the next request; absent on the last page
+	Explain []Explanation `json:"explain,omitzero" extensions:"x-omitempty"`            // only if the parameter explain is true: the policies of the page, and up to 100 policies between them that do not apply, in the same order
 } //	@name	PolicyEvaluation
 
 // Explanation states whether a policy applies to a proxy, and why.
 type Explanation struct {
 	Policy  Reference         `json:"policy"`
 	Applies bool              `json:"applies" example:"true"`
-	Labels  map[string]string `json:"labels" example:"app:ok,version:different"` // of its selector: ok, missing or different
+	Labels  map[string]string `json:"labels" example:"app:ok,version:different"` // result for each label of the selector: ok, missing or different
 } //	@name	PolicyExplanation
 
 // Reference identifies a policy.

@@ -20,12 +20,12 @@ type Identity struct {
 // Proof is what the client received from a provider: exactly one of AccessToken, IDToken and Code. RFC 6749 appendix A defines
 // their characters, but no maximum lengths. RFC 7636 section 4.1 defines CodeVerifier.
 type Proof struct {
-	AccessToken  string `json:"access_token" validate:"max=4096,printascii"`                                                                        // the provider's
-	IDToken      string `json:"id_token" validate:"max=8192,printascii"`                                                                            // OpenID providers
-	Code         string `json:"code" validate:"max=2048,printascii" example:"SplxlOBeZQQYbYS6WxSbIA"`                                               // with redirect_uri
-	RedirectURI  string `json:"redirect_uri" validate:"max=2048" example:"https://app.example.com/callback"`                                        // of the authorization request
-	CodeVerifier string `json:"code_verifier" validate:"omitempty,min=43,max=128,printascii" example:"dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"` // if the authorization request used PKCE
-	Name         string `json:"name" validate:"max=100" example:"Ada Lovelace"`                                                                     // of a new user if the token has none: Apple sends it only to the page, at the first sign-in
+	AccessToken  string `json:"access_token" validate:"max=4096,printascii"`                                                                        // access token of the provider (Facebook, GitHub, Google)
+	IDToken      string `json:"id_token" validate:"max=8192,printascii"`                                                                            // ID token of the provider (OpenID providers)
+	Code         string `json:"code" validate:"max=2048,printascii" example:"SplxlOBeZQQYbYS6WxSbIA"`                                               // authorization code of the provider; requires redirect_uri
+	RedirectURI  string `json:"redirect_uri" validate:"max=2048" example:"https://app.example.com/callback"`                                        // redirect_uri of the authorization request
+	CodeVerifier string `json:"code_verifier" validate:"omitempty,min=43,max=128,printascii" example:"dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"` // required if the authorization request used PKCE
+	Name         string `json:"name" validate:"max=100" example:"Ada Lovelace"`                                                                     // name of a new user, if the token has no name; Apple sends the name only to the page, at the first sign-in
 } //	@name	SocialProof
 
 // check fails with ValidationFailed unless the proof has exactly one token or code, and a redirect_uri with a code.
@@ -83,7 +83,7 @@ func (p Profile) checkEmail() error {
 // IdentityView is the representation of a linked account.
 type IdentityView struct {
 	Provider  string     `json:"provider" example:"google"`
-	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"` // when it was linked
+	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"` // time at which the account was linked
 } //	@name	Identity
 
 // IdentityList has the linked accounts of a user, sorted by provider.
@@ -100,13 +100,13 @@ const (
 
 // ProviderView describes a provider for a page that lets people sign in with it.
 type ProviderView struct {
-	ID               string   `json:"id" example:"google"` // as in POST /auth/:provider
+	ID               string   `json:"id" example:"google"` // value of provider in POST /auth/{provider}
 	Name             string   `json:"name" example:"Google"`
 	Type             string   `json:"type" enums:"oidc,oauth2"`
 	ClientID         string   `json:"clientId" example:"1234-web.apps.googleusercontent.com"`
-	AuthorizationURL string   `json:"authorizationUrl" example:"https://accounts.google.com/o/oauth2/v2/auth"` // can have a query
+	AuthorizationURL string   `json:"authorizationUrl" example:"https://accounts.google.com/o/oauth2/v2/auth"` // address of the sign-in page of the provider; can have a query string
 	Scopes           []string `json:"scopes" example:"openid,email,profile"`
-	PKCE             bool     `json:"pkce" example:"true"` // whether the provider supports code_challenge with S256
+	PKCE             bool     `json:"pkce" example:"true"` // true if the provider supports code_challenge with S256
 } //	@name	Provider
 
 // ProviderList has the configured providers, sorted by ID.

@@ -29,15 +29,15 @@ func (c *controller) get(g *gin.Context) error {
 
 // create creates a second factor.
 //
-//	@Summary		Enrol in two-factor sign-in
-//	@Description	Requires a session that was opened in the last 10 minutes, or email and password. Returns the secret for an authenticator app. Sign-in requires a code only after PUT has confirmed it. Another call replaces a secret that is not confirmed.
+//	@Summary		Begin two-factor enrolment
+//	@Description	Returns the secret for an authenticator app. Sign-in requires a code only after PUT /users/me/two-factor has confirmed the secret. Another call replaces a secret that is not confirmed. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic.
 //	@Tags			two-factor
-//	@Param			input	formData	access.Proof	false	"exactly one of code and recovery_code, if two-factor sign-in is on"
-//	@Success		201	{object}	Enrolment
-//	@Failure		401	{object}	rest.Problem	"unauthorized: also if email or password is wrong, or the account was deleted"
-//	@Failure		403	{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: an admin has suspended the account"
-//	@Failure		409	{object}	rest.Problem	"conflict: two-factor sign-in is on"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
+//	@Param			input	formData	access.Proof	false	"with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Success		201		{object}	Enrolment
+//	@Failure		401		{object}	rest.Problem	"unauthorized: the user token is missing or invalid, email or password is wrong, or the account was deleted"
+//	@Failure		403		{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		409		{object}	rest.Problem	"conflict: two-factor sign-in is already on"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
 //	@Security		BasicAuth
 //	@x-restricted	true
@@ -56,13 +56,13 @@ func (c *controller) create(g *gin.Context) error {
 // confirm turns a second factor on.
 //
 //	@Summary		Confirm my second factor
-//	@Description	Turns two-factor sign-in on with a first code, and ends the caller's other sessions. Returns ten recovery codes, which are not shown again.
+//	@Description	Turns on two-factor sign-in and ends the caller's other sessions. Send a first code of the authenticator app. Returns 10 recovery codes. The recovery codes are returned only in this response.
 //	@Tags			two-factor
-//	@Param			input	formData	CodeInput	true	"a code"
+//	@Param			input	formData	CodeInput	true	"a code of the authenticator app"
 //	@Success		200		{object}	RecoveryCodes
-//	@Failure		400		{object}	rest.Problem	"validation_failed: also a wrong code; malformed_body"
-//	@Failure		409		{object}	rest.Problem	"conflict: there is no second factor to confirm: it is on, or the password has changed since it was created"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: 10 wrong codes of an account from a network in 15 minutes, or 100 of an account in a day"
+//	@Failure		400		{object}	rest.Problem	"validation_failed: for example, the code is wrong; malformed_body"
+//	@Failure		409		{object}	rest.Problem	"conflict: two-factor sign-in is already on, or there is no second factor to confirm"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong codes (for an account, 10 from a network in 15 minutes, or 100 in a day)"
 //	@Security		UserToken
 //	@x-restricted	true
 //	@Router			/users/me/two-factor [put]
@@ -83,15 +83,15 @@ func (c *controller) confirm(g *gin.Context) error {
 // disable turns the caller's second factor off.
 //
 //	@Summary		Turn my second factor off
-//	@Description	Requires a session that was opened with the second factor in the last 10 minutes, or a code or a recovery code with another session that is not older, or with email and password. Ends the other sessions of the user if it is called with a session.
+//	@Description	Turns off two-factor sign-in. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. Also send exactly one of code and recovery_code, unless the session was opened with two factors. A request with a user token ends the caller's other sessions.
 //	@Tags			two-factor
-//	@Param			input	formData	access.Proof	false	"exactly one of code and recovery_code, unless the session was opened with one"
+//	@Param			input	formData	access.Proof	false	"exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		400	{object}	rest.Problem	"validation_failed: also a wrong code, or both; malformed_body"
-//	@Failure		401	{object}	rest.Problem	"unauthorized: also if email or password is wrong"
-//	@Failure		403	{object}	rest.Problem	"reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended: an admin has suspended the account"
+//	@Failure		400	{object}	rest.Problem	"validation_failed: for example, the code is wrong, or both codes were sent; malformed_body"
+//	@Failure		401	{object}	rest.Problem	"unauthorized: the user token is missing or invalid, or email or password is wrong"
+//	@Failure		403	{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		404	{object}	rest.Problem	"not_found: two-factor sign-in is off"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
 //	@Security		BasicAuth
 //	@x-restricted	true
@@ -109,10 +109,10 @@ func (c *controller) disable(g *gin.Context) error {
 // remove turns a user's second factor off.
 //
 //	@Summary		Turn a user's second factor off
-//	@Description	For a user who has lost the device and the recovery codes. The user gets a notice by email.
+//	@Description	Turns off two-factor sign-in for a user who has lost the device and the recovery codes. The user is notified by email.
 //	@Tags			two-factor
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: not an admin, or the admin's own: use /users/me/two-factor"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin, or is the user (use DELETE /users/me/two-factor)"
 //	@Failure		404	{object}	rest.Problem	"not_found: no such user, or the user has no second factor"
 //	@Security		UserToken
 //	@Router			/users/{id}/two-factor [delete]
@@ -130,13 +130,13 @@ func (c *controller) remove(g *gin.Context) error {
 // signIn completes a sign-in.
 //
 //	@Summary		Sign in with the second factor
-//	@Description	Takes the challenge of a sign-in that responded 401 second_factor_required, and a code or a recovery code, each of which is accepted once. The challenge is valid for 5 minutes, also for several sign-ins, each with another code.
+//	@Description	Send the challenge from the response 401 second_factor_required of a sign-in, and exactly one of code and recovery_code. Each code is accepted once. The challenge is valid for 5 minutes and can be used again with another code.
 //	@Tags			two-factor
 //	@Param			input	formData	SignInInput	true	"the challenge, and exactly one of code and recovery_code"
 //	@Success		201		{object}	user.SignedIn
-//	@Failure		400		{object}	rest.Problem	"validation_failed: also a wrong code, none, or both; malformed_body"
-//	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge is invalid or has expired, or the password has changed: sign in again"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: 10 wrong codes of an account from a network in 15 minutes, or 100 of an account in a day"
+//	@Failure		400		{object}	rest.Problem	"validation_failed: for example, the code is wrong, or not exactly one code was sent; malformed_body"
+//	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge is invalid, has expired, or was invalidated by a change of the account, such as a new password (sign in again)"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong codes (for an account, 10 from a network in 15 minutes, or 100 in a day)"
 //	@x-restricted	true
 //	@Router			/auth/second-factor [post]
 func (c *controller) signIn(g *gin.Context) error {

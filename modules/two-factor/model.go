@@ -24,12 +24,12 @@ type Factor struct {
 
 // CodeInput has the parameters of a confirmation.
 type CodeInput struct {
-	Code string `json:"code" validate:"required,max=20" example:"123456"` // of the authenticator app; spaces are ignored
+	Code string `json:"code" validate:"required,max=20" example:"123456"` // code of the authenticator app; spaces are ignored
 } //	@name	TwoFactorCode
 
 // SignInInput has the parameters of the second step of a sign-in.
 type SignInInput struct {
-	Challenge string `json:"challenge" validate:"required,max=200" example:"Zk3n0cXGk2…"` // from the error of the first step
+	Challenge string `json:"challenge" validate:"required,max=200" example:"Zk3n0cXGk2…"` // challenge from the error second_factor_required of the sign-in
 	access.Proof
 } //	@name	TwoFactorSignIn
 
@@ -49,18 +49,18 @@ func checkProof(p *access.Proof) error {
 // Enrolment is a second factor to confirm. It is shown once.
 type Enrolment struct {
 	Secret     string `json:"secret" example:"JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"`
-	OTPAuthURL string `json:"otpauthUrl" example:"otpauth://totp/shop:ada@example.com?secret=JBSW…"` // for an authenticator app on the same device
-	QR         string `json:"qr" example:"data:image/svg+xml;base64,PHN2Zy…"`                        // an image of otpauthUrl, as the URL of an SVG
+	OTPAuthURL string `json:"otpauthUrl" example:"otpauth://totp/shop:ada@example.com?secret=JBSW…"` // link that opens an authenticator app on the same device
+	QR         string `json:"qr" example:"data:image/svg+xml;base64,PHN2Zy…"`                        // QR code of otpauthUrl, as a data URL of an SVG image
 } //	@name	TwoFactorEnrolment
 
 // RecoveryCodes are the codes that replace a lost device. They are shown once.
 type RecoveryCodes struct {
-	RecoveryCodes []string `json:"recoveryCodes" example:"abcd-efgh-ijkl-mnop"` // each can be used once
+	RecoveryCodes []string `json:"recoveryCodes" example:"abcd-efgh-ijkl-mnop"` // each code can be used once
 } //	@name	TwoFactorRecoveryCodes
 
 // View is the representation of a user's second factor.
 type View struct {
-	Enabled           bool `json:"enabled" example:"true"` // sign-in requires a code
+	Enabled           bool `json:"enabled" example:"true"` // true if sign-in requires a code
 	RecoveryCodesLeft int  `json:"recoveryCodesLeft" example:"10" maximum:"10"`
 } //	@name	TwoFactor
 

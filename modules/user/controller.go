@@ -18,16 +18,16 @@ type controller struct {
 // create creates a user.
 //
 //	@Summary				Sign up
-//	@Description			Creates an account. With PUBLIC_SIGNUP=true the master key is only needed to choose a role.
+//	@Description			Creates an account. With PUBLIC_SIGNUP=true, only requests with role require the master key.
 //	@Tags					users
 //	@Param					input			formData	CreateInput	true	"the account"
-//	@Param					Idempotency-Key	header		string		false	"a key that the client chooses; requests with the same key create one record"
+//	@Param					Idempotency-Key	header		string		false	"a unique key that the client chooses; repeated requests with the same key create only one record"
 //	@Success				201				{object}	View
 //	@Header					201				{string}	Location		"path of the user"
 //	@Failure				401				{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
-//	@Failure				403				{object}	rest.Problem	"forbidden: a role without the master key, under PUBLIC_SIGNUP"
+//	@Failure				403				{object}	rest.Problem	"forbidden: the request has a role but no master key"
 //	@Failure				409				{object}	rest.Problem	"conflict: the email address is in use"
-//	@Failure				429				{object}	rest.Problem	"too_many_requests: more than 20 sign-ups from a network in an hour, under PUBLIC_SIGNUP"
+//	@Failure				429				{object}	rest.Problem	"too_many_requests: more than 20 sign-ups from a network in an hour without the master key"
 //	@Security				MasterKey
 //	@x-optional-security	true
 //	@x-tag					"Accounts: sign-up, profile, password, deletion."
@@ -49,10 +49,10 @@ func (c *controller) create(g *gin.Context) error {
 //
 //	@Summary	List users
 //	@Tags		users
-//	@Param		query			query		listing.Params	false	"the list"
+//	@Param		query			query		listing.Params	false	"the parameters of the list"
 //	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Success	200				{object}	listing.Page[View]
-//	@Failure	403				{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure	403				{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security	UserToken
 //	@Router		/users [get]
 func (c *controller) list(g *gin.Context) error {
@@ -88,10 +88,10 @@ func (c *controller) me(g *gin.Context) error {
 // get returns a user.
 //
 //	@Summary				Get a user
-//	@Description			Public: id, name and picture. The other fields are only for the user and for admins, with their token.
+//	@Description			Everybody can read id, name and picture. The user and admins can read all fields if they send their token.
 //	@Tags					users
 //	@Param					If-None-Match	header		string	false	"the ETag of an earlier response"
-//	@Success				200				{object}	AnyView	"only id, name and picture for others"
+//	@Success				200				{object}	AnyView	"all fields for the user and for admins; only id, name and picture for others"
 //	@Security				UserToken
 //	@x-optional-security	true
 //	@Router					/users/{id} [get]
@@ -113,13 +113,13 @@ func (c *controller) get(g *gin.Context) error {
 // update changes a user.
 //
 //	@Summary		Change a user
-//	@Description	Changes the given fields only. An empty name or picture resets it to the default. PUT and PATCH are the same. An admin can change the email address, and suspend the account; both end the user's sessions. A change of another user's address also ends the links that undo earlier changes.
+//	@Description	Changes only the given fields. PUT and PATCH are the same. An empty name or picture is replaced by the default. Only admins can change email, role and suspended. A new email address and a suspension end the user's sessions. If an admin changes the address of another user, the links that undo earlier changes become invalid.
 //	@Tags			users
 //	@Param			id			path		string		true	"id, or me"
 //	@Param			If-Match	header		string		false	"the ETag of the version to change"
-//	@Param			input		formData	UpdateInput	false	"what to change; another email address, role or suspended by an admin only"
+//	@Param			input		formData	UpdateInput	false	"the fields to change; only admins can change email, role and suspended"
 //	@Success		200			{object}	View
-//	@Failure		403			{object}	rest.Problem	"forbidden: another user; a role or a suspension without being an admin; an admin who suspends their own account"
+//	@Failure		403			{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin, changes role or suspended without being an admin, or suspends their own account"
 //	@Failure		409			{object}	rest.Problem	"conflict: the email address is in use"
 //	@Security		UserToken
 //	@Router			/users/{id} [put]
@@ -143,15 +143,15 @@ func (c *controller) update(g *gin.Context) error {
 // changePassword changes the caller's password.
 //
 //	@Summary		Change a password
-//	@Description	Requires a session that was opened in the last 10 minutes, or email address and current password, and with two-factor sign-in a code or a recovery code, unless the session was opened with one. Ends all other sessions of the user. A server that calls for many clients sends the master key too, as access_token.
+//	@Description	Changes the password and ends all other sessions of the user. Send the token of a session that was opened in the last 10 minutes, or email and current password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors. If your server calls this operation for many users, also send the master key as access_token.
 //	@Tags			users
 //	@Param			id			path		string			true	"id, or me"
 //	@Param			If-Match	header		string			false	"the ETag of the version to change"
-//	@Param			input		formData	PasswordInput	true	"the new password; with two-factor sign-in also exactly one of code and recovery_code, unless the session was opened with one"
+//	@Param			input		formData	PasswordInput	true	"the new password; with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		200			{object}	View
-//	@Failure		401			{object}	rest.Problem	"unauthorized: also if email or password is wrong"
-//	@Failure		403			{object}	rest.Problem	"forbidden: another user; reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended"
-//	@Failure		429			{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
+//	@Failure		401			{object}	rest.Problem	"unauthorized: the user token is missing or invalid, or email or password is wrong"
+//	@Failure		403			{object}	rest.Problem	"forbidden: the user is not the caller; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		429			{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
 //	@Security		BasicAuth
 //	@x-restricted	true
@@ -175,15 +175,15 @@ func (c *controller) changePassword(g *gin.Context) error {
 // delete deletes a user.
 //
 //	@Summary		Delete a user
-//	@Description	To delete their account, users send the token of a session that was opened in the last 10 minutes, or email address and password, and with two-factor sign-in a code or a recovery code, unless the session was opened with one. Admins send any user token to delete another user. A user whose address was changed less than 7 days ago can only be deleted by an admin: the former address can still undo the change.
+//	@Description	To delete your own account, send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors. To delete another user, send the token of any session of an admin. While a change of the email address can still be undone (7 days), only an admin can delete the account.
 //	@Tags			users
-//	@Param			id			path		string	true	"id, or me"
-//	@Param			If-Match	header		string	false	"the ETag of the version to change"
-//	@Param			input		formData	access.Proof	false	"with two-factor sign-in: exactly one of code and recovery_code, unless the session was opened with one"
+//	@Param			id			path		string			true	"id, or me"
+//	@Param			If-Match	header		string			false	"the ETag of the version to change"
+//	@Param			input		formData	access.Proof	false	"with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: another user; reauthentication_required: the sign-in is more than 10 minutes old; second_factor_required: neither code nor recovery_code; suspended"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the user is not the caller; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		409	{object}	rest.Problem	"conflict: other records refer to the user, or a change of the address can still be undone"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords, as at sign-in, or wrong codes"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
 //	@Security		BasicAuth
 //	@Router			/users/{id} [delete]

@@ -80,10 +80,10 @@ type CreateInput struct {
 type UpdateInput struct {
 	Name    string `json:"name" example:"Ada Lovelace" maxLength:"100"`
 	Picture string `json:"picture" example:"https://example.com/ada.png" format:"uri" maxLength:"2048"`
-	Email   string `json:"email" validate:"required" example:"ada@example.com" format:"email" maxLength:"254"` // by an admin only
+	Email   string `json:"email" validate:"required" example:"ada@example.com" format:"email" maxLength:"254"` // only admins can change the address
 	updateRole
 
-	Suspended bool `json:"suspended"` // by an admin only; true ends the user's sessions
+	Suspended bool `json:"suspended"` // only admins can change this field; true ends the user's sessions
 	Fields
 } //	@name	UserUpdate
 
@@ -124,9 +124,9 @@ type View struct {
 	viewRole
 	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 
-	EmailVerified bool `json:"emailVerified"`             // the account belongs to the owner of the address
-	HasPassword   bool `json:"hasPassword"`               // false: the user signs in with a provider
-	Suspended     bool `json:"suspended" example:"false"` // by an admin: the user cannot sign in
+	EmailVerified bool `json:"emailVerified"`             // true if the user has proved that the email address is theirs
+	HasPassword   bool `json:"hasPassword"`               // false if the user has no password, and signs in another way, such as with a provider
+	Suspended     bool `json:"suspended" example:"false"` // true if an admin has suspended the user, who then cannot sign in
 	Fields
 } //	@name	User
 
@@ -145,10 +145,10 @@ type AnyView struct {
 
 // SignedIn is the response to a sign-in.
 type SignedIn struct {
-	Token        string     `json:"token" example:"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9…"` // send it as access_token
+	Token        string     `json:"token" example:"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9…"` // user token; send it as Authorization: Bearer TOKEN, or as access_token
 	User         View       `json:"user"`
-	RefreshToken string     `json:"refreshToken" example:"Zk3n0cXGk2…"`                                                   // for POST /auth/refresh, valid once
-	ExpiresAt    store.Time `json:"expiresAt" swaggertype:"string" format:"date-time" example:"2026-01-02T16:04:05.000Z"` // of token
+	RefreshToken string     `json:"refreshToken" example:"Zk3n0cXGk2…"`                                                   // refresh token for POST /auth/refresh; valid once
+	ExpiresAt    store.Time `json:"expiresAt" swaggertype:"string" format:"date-time" example:"2026-01-02T16:04:05.000Z"` // time at which token expires
 } //	@name	AuthResult
 
 // Public returns the representation for everyone.

@@ -14,7 +14,7 @@ type createRole struct {
 }
 
 type updateRole struct {
-	Role string `json:"role" validate:"required,oneof=user admin" enums:"user,admin"` // by an admin only
+	Role string `json:"role" validate:"required,oneof=user admin" enums:"user,admin"` // only admins can change the role
 }
 
 type viewRole struct {

@@ -15,12 +15,12 @@ type controller struct {
 // create creates a webhook.
 //
 //	@Summary		Create a webhook
-//	@Description	Events of the resources in events are sent to url, as signed requests of Standard Webhooks. They have the record as everybody may read it or, if not everybody may read it, only its id. Returns the secret once. An unknown event is an error that lists the valid ones.
+//	@Description	Sends the selected events to url in requests that are signed according to Standard Webhooks. An event contains the record as everybody may read it, or only its id if the record is not public. The secret is returned only in this response. If an event is unknown, the error lists the valid events.
 //	@Tags			webhooks
 //	@Param			input	formData	Fields	true	"the webhook"
 //	@Success		201		{object}	Created
-//	@Failure		403		{object}	rest.Problem	"forbidden: not an admin"
-//	@Failure		409		{object}	rest.Problem	"conflict: there are 100 webhooks"
+//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is not an admin"
+//	@Failure		409		{object}	rest.Problem	"conflict: there are already 100 webhooks"
 //	@Security		UserToken
 //	@x-tag			"Requests to other servers when records change."
 //	@Router			/webhooks [post]
@@ -42,7 +42,7 @@ func (c *controller) create(g *gin.Context) error {
 //	@Summary	List webhooks
 //	@Tags		webhooks
 //	@Success	200	{object}	List
-//	@Failure	403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure	403	{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security	UserToken
 //	@Router		/webhooks [get]
 func (c *controller) list(g *gin.Context) error {
@@ -58,7 +58,7 @@ func (c *controller) list(g *gin.Context) error {
 //	@Summary	Get a webhook
 //	@Tags		webhooks
 //	@Success	200	{object}	View
-//	@Failure	403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure	403	{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security	UserToken
 //	@Router		/webhooks/{id} [get]
 func (c *controller) get(g *gin.Context) error {
@@ -76,11 +76,11 @@ func (c *controller) get(g *gin.Context) error {
 // update changes a webhook.
 //
 //	@Summary		Change a webhook
-//	@Description	Changes the given fields only. A webhook that is enabled again receives the events from then on.
+//	@Description	Changes only the given fields. A webhook that is enabled again receives only later events.
 //	@Tags			webhooks
-//	@Param			input	formData	Fields	false	"what to change"
+//	@Param			input	formData	Fields	false	"the fields to change"
 //	@Success		200		{object}	View
-//	@Failure		403		{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security		UserToken
 //	@Router			/webhooks/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
@@ -102,10 +102,10 @@ func (c *controller) update(g *gin.Context) error {
 // delete deletes a webhook.
 //
 //	@Summary		Delete a webhook
-//	@Description	Deletes its deliveries too.
+//	@Description	Also deletes the deliveries of the webhook.
 //	@Tags			webhooks
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security		UserToken
 //	@Router			/webhooks/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
@@ -122,10 +122,10 @@ func (c *controller) delete(g *gin.Context) error {
 // rotate replaces the secret of a webhook.
 //
 //	@Summary		Replace the secret of a webhook
-//	@Description	Returns the new secret once. For 24 hours, requests have a signature of the old one too.
+//	@Description	The new secret is returned only in this response. For 24 hours, requests are also signed with the old secret.
 //	@Tags			webhooks
 //	@Success		201	{object}	Created
-//	@Failure		403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security		UserToken
 //	@Router			/webhooks/{id}/secret [post]
 func (c *controller) rotate(g *gin.Context) error {
@@ -143,10 +143,10 @@ func (c *controller) rotate(g *gin.Context) error {
 // test sends a test event.
 //
 //	@Summary		Send a test event
-//	@Description	Sends an event of the type webhook.test immediately and once, even if the webhook is disabled, and returns the result.
+//	@Description	Sends an event of the type webhook.test, even if the webhook is disabled, and returns the result. A failed attempt is not repeated.
 //	@Tags			webhooks
 //	@Success		200	{object}	DeliveryView
-//	@Failure		403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security		UserToken
 //	@Router			/webhooks/{id}/test [post]
 func (c *controller) test(g *gin.Context) error {
@@ -164,12 +164,12 @@ func (c *controller) test(g *gin.Context) error {
 // deliveries lists deliveries.
 //
 //	@Summary		List the deliveries of a webhook
-//	@Description	Those of the last seven days.
+//	@Description	Returns the deliveries of the last 7 days.
 //	@Tags			webhooks
-//	@Param			query			query		listing.Params	false	"the list"
+//	@Param			query			query		listing.Params	false	"the parameters of the list"
 //	@Param			If-None-Match	header		string			false	"the ETag of an earlier response"
 //	@Success		200				{object}	listing.Page[DeliveryView]
-//	@Failure		403				{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		403				{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security		UserToken
 //	@Router			/webhooks/{id}/deliveries [get]
 func (c *controller) deliveries(g *gin.Context) error {
@@ -191,10 +191,10 @@ func (c *controller) deliveries(g *gin.Context) error {
 // retry sends a delivery again.
 //
 //	@Summary		Send a delivery again
-//	@Description	Sends the same body with the same webhook-id, soon after the response.
+//	@Description	Queues the delivery again with the same body and webhook-id, and responds before it is sent.
 //	@Tags			webhooks
 //	@Success		202	{object}	DeliveryView
-//	@Failure		403	{object}	rest.Problem	"forbidden: not an admin"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Failure		409	{object}	rest.Problem	"conflict: the webhook is disabled"
 //	@Security		UserToken
 //	@Router			/webhooks/{id}/deliveries/{deliveryId}/retry [post]

@@ -28,10 +28,10 @@ const maxWebhooks = 100
 
 // Fields are the fields that clients set.
 type Fields struct {
-	URL         string   `json:"url" validate:"required,max=2048,plain_http_url" example:"https://example.com/hooks"` // https; http is possible only to addresses in WEBHOOK_NETWORKS
-	Events      []string `json:"events" validate:"required,max=100" example:"article.created,article.deleted"`        // RECORD.created, .updated, .deleted, or .* for all three; * for all resources
-	Description string   `json:"description" validate:"max=500,plain" example:"search index"`                         // for the admins
-	Enabled     bool     `json:"enabled" default:"true" example:"true"`                                               // events that happen while a webhook is disabled are not sent
+	URL         string   `json:"url" validate:"required,max=2048,plain_http_url" example:"https://example.com/hooks"` // address that receives the events; must use https, except for addresses in WEBHOOK_NETWORKS
+	Events      []string `json:"events" validate:"required,max=100" example:"article.created,article.deleted"`        // RECORD.created, RECORD.updated, RECORD.deleted, RECORD.* (all three), or * (all events of all resources)
+	Description string   `json:"description" validate:"max=500,plain" example:"search index"`                         // note for admins
+	Enabled     bool     `json:"enabled" default:"true" example:"true"`                                               // false disables the webhook; events that happen while it is disabled are never sent
 } //	@name	WebhookFields
 
 // View is the representation of a webhook.
@@ -44,7 +44,7 @@ type View struct {
 // Created is the representation of a webhook with a new secret.
 type Created struct {
 	View
-	Secret string `json:"secret" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"` // shown once
+	Secret string `json:"secret" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"` // the secret; returned only in this response
 } //	@name	WebhookCreated
 
 // List is the response with all webhooks.
@@ -89,14 +89,14 @@ const retention = 7 * 24 * time.Hour // how long deliveries are stored
 
 // DeliveryView is the representation of a delivery.
 type DeliveryView struct {
-	ID             store.ID    `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f905"` // in the header webhook-id
+	ID             store.ID    `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f905"` // ID of the delivery; also in the header webhook-id
 	Type           string      `json:"type" example:"article.created"`
-	Status         string      `json:"status" enums:"pending,delivered,failed" example:"pending"`                                                        // failed: there are no more attempts
-	Attempts       int64       `json:"attempts" example:"2"`                                                                                             // so far
-	ResponseStatus *int64      `json:"responseStatus" extensions:"x-nullable" example:"503"`                                                             // of the last attempt; null: there was no response
-	DurationMs     *int64      `json:"durationMs" extensions:"x-nullable" example:"120"`                                                                 // of the last attempt
-	Error          string      `json:"error" example:"The response has the status 503."`                                                                 // of the last attempt; "" if it did not fail
-	NextAttemptAt  *store.Time `json:"nextAttemptAt" swaggertype:"string" format:"date-time" extensions:"x-nullable" example:"2026-01-02T15:04:11.678Z"` // null: there is none
+	Status         string      `json:"status" enums:"pending,delivered,failed" example:"pending"`                                                        // failed: there are no further attempts
+	Attempts       int64       `json:"attempts" example:"2"`                                                                                             // number of attempts so far
+	ResponseStatus *int64      `json:"responseStatus" extensions:"x-nullable" example:"503"`                                                             // status of the response to the last attempt; null: there was no response
+	DurationMs     *int64      `json:"durationMs" extensions:"x-nullable" example:"120"`                                                                 // duration of the last attempt in milliseconds
+	Error          string      `json:"error" example:"The response has the status 503."`                                                                 // error of the last attempt; "" if the attempt succeeded
+	NextAttemptAt  *store.Time `json:"nextAttemptAt" swaggertype:"string" format:"date-time" extensions:"x-nullable" example:"2026-01-02T15:04:11.678Z"` // time of the next attempt; null: there is no further attempt
 	CreatedAt      store.Time  `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	WebhookDelivery
 

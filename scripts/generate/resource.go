@@ -117,11 +117,11 @@ func (r Resource) Security(method string) string { return ruleFacts(r.Rules[meth
 func (r Resource) Forbidden(method string) string {
 	switch {
 	case r.Rules[method] == ruleAdmin:
-		return "forbidden: not an admin"
+		return "forbidden: the caller is not an admin"
 	case rolesOf(r.Rules[method]) != nil:
-		return "forbidden: neither an admin nor a user with the role " + strings.Join(rolesOf(r.Rules[method]), " or ")
+		return "forbidden: the caller is neither an admin nor a user with the role " + strings.Join(rolesOf(r.Rules[method]), " or ")
 	case r.ownersOnly(method) && !r.hides(): // a hidden record is not found
-		return "forbidden: neither the owner nor an admin"
+		return "forbidden: the caller is neither the owner nor an admin"
 	}
 	return ""
 }

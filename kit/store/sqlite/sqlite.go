@@ -2,9 +2,9 @@
 // deployments on one machine.
 //
 // A collection is a table with the columns n (the row number), id, and doc (the document as JSON). Its indexes are on
-// json_extract(doc,'$.field'). A table of FTS5, the full-text search of SQLite, has the words of the searched fields. The table
-// _collections has the number of documents. Each write updates both tables in its transaction. The table _changes is the log of
-// changes.
+// json_extract(doc,'$.field'). An FTS5 table (SQLite's full-text index) indexes the words of the searched fields. The table
+// _collections has the number of documents. Each write updates these tables in its transaction. The table _changes is the log
+// of changes.
 //
 // One goroutine makes all writes. It commits the queued writes in one transaction and returns their results when the commit is
 // on disk (see writer). Reads use other connections and never wait for writes, because the file has a write-ahead log (WAL).
@@ -53,8 +53,8 @@ const (
 	schemaVersion = 1
 )
 
-// schema initializes a new file. _collections has, for each collection, the number of its documents, and the version and the
-// fields of its table of words (see prepareWords).
+// schema initializes a new file. _collections stores, for each collection, the number of documents, and the version of
+// textsearch.Words and the fields that its FTS5 table was built with (searched; see prepareWords).
 const schema = `
 	BEGIN IMMEDIATE;
 	CREATE TABLE _collections (name TEXT PRIMARY KEY, documents INTEGER NOT NULL, searched TEXT NOT NULL) WITHOUT ROWID;
@@ -66,7 +66,7 @@ const schema = `
 const setup = `
 	PRAGMA journal_mode=WAL;             -- reads and writes do not block each other
 	PRAGMA synchronous=FULL;             -- a commit is on disk when it returns
-	PRAGMA wal_autocheckpoint=4000;      -- pages of 4 KiB after which a commit moves the log into the database
+	PRAGMA wal_autocheckpoint=4000;      -- checkpoint when the log has this many 4 KiB pages
 	PRAGMA journal_size_limit=67108864;  -- maximum size of the log after a checkpoint`
 
 // DB is an open file. It implements store.DB.
@@ -79,7 +79,7 @@ type DB struct {
 	// searches is for costly searches, each of which uses a processor for many milliseconds. It has one connection fewer than
 	// there are processors, but at least one, so that one processor stays free for other requests.
 	searches  *readers
-	large     *semaphore.Weighted // held by the write with many words whose turn it is; see writeText
+	large     *semaphore.Weighted // serializes writes with many words (see writeText)
 	closeOnce sync.Once
 	closeErr  error // the result of the first Close, which later calls also return
 

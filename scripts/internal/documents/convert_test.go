@@ -23,7 +23,7 @@ const sample = `{
       "parameters": [
         {"type": "string", "name": "fields", "in": "query"},
         {"type": "array", "items": {"type": "string", "enum": ["size"]}, "collectionFormat": "csv", "default": ["size"], "name": "sort", "in": "query"},
-        {"type": "integer", "description": "exactly this", "name": "size", "in": "query"}
+        {"type": "integer", "description": "equal to this value", "name": "size", "in": "query"}
       ],
       "responses": {"200": {"description": "OK", "schema": {"$ref": "#/definitions/listing.Page-Thing"}}}
     }},
@@ -119,7 +119,7 @@ func TestConvert(t *testing.T) {
 		{"components schemas PostAuthBody properties access_token type", `"string"`},
 		{"paths /auth post responses 429 headers", `{"RateLimit":{"$ref":"#/components/headers/RateLimit"},"RateLimit-Policy":{"$ref":"#/components/headers/RateLimit-Policy"},` +
 			`"Retry-After":{"$ref":"#/components/headers/Retry-After"},"X-Request-Id":{"$ref":"#/components/headers/X-Request-Id"}}`},
-		{"paths /things get parameters 0", `{"description":"exactly this","in":"query","name":"size","schema":{"type":"integer"}}`},
+		{"paths /things get parameters 0", `{"description":"equal to this value","in":"query","name":"size","schema":{"type":"integer"}}`},
 		{"paths /things get parameters 1", `{"explode":false,"in":"query","name":"sort","schema":{"default":["size"],"items":{"enum":["size"],"type":"string"},"type":"array"},"style":"form"}`},
 		{"paths /things get responses 200 content application/json schema $ref", `"#/components/schemas/ThingPage"`},
 		{"components schemas Thing required", `["part","size","state"]`},

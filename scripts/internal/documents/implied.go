@@ -26,19 +26,19 @@ func (e enricher) implied(op *openapi3.Operation, path string) {
 		e.imply(op, http.StatusNotFound, "not_found")
 	}
 	if op.Parameters.GetByInAndName("header", "If-None-Match") != nil {
-		e.imply(op, http.StatusNotModified, "not changed since that response")
+		e.imply(op, http.StatusNotModified, "the response has not changed since the version in If-None-Match")
 	}
 	if op.Parameters.GetByInAndName("header", "If-Match") != nil {
-		e.imply(op, http.StatusPreconditionFailed, "precondition_failed: the record has changed since")
+		e.imply(op, http.StatusPreconditionFailed, "precondition_failed: the record does not have the version in If-Match")
 	}
 	if op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil {
-		const running = "the first request with this key is still running"
+		const running = "the first request with this Idempotency-Key is still running"
 		if taken := op.Responses.Value("409"); taken == nil {
 			e.imply(op, http.StatusConflict, "conflict: "+running)
 		} else if text := *taken.Value.Description; !strings.HasSuffix(text, running) {
 			*taken.Value.Description = text + ", or " + running
 		}
-		e.imply(op, http.StatusUnprocessableEntity, "idempotency_mismatch: the key was used with other parameters")
+		e.imply(op, http.StatusUnprocessableEntity, "idempotency_mismatch: the Idempotency-Key was already used with other parameters")
 	}
 }
 

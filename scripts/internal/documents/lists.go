@@ -37,8 +37,8 @@ var (
 	ordering = []string{"gt", "gte", "lt", "lte", "ne", "in"}
 	equality = []string{"ne", "in"}
 	meanings = map[string]string{
-		"gt": "greater than this", "gte": "this or greater", "lt": "less than this", "lte": "this or less", "ne": "not this",
-		"in": "one of these",
+		"gt": "greater than this value", "gte": "greater than or equal to this value", "lt": "less than this value", "lte": "less than or equal to this value", "ne": "not equal to this value",
+		"in": "one of these values",
 	}
 )
 
@@ -127,7 +127,7 @@ func addParameters(op *spec.Operation, added ...spec.Parameter) {
 func (s listSpec) parameters(row *spec.Schema) (out []spec.Parameter) {
 	if len(s.search) > 0 {
 		visible := slices.DeleteFunc(slices.Clone(s.search), func(name string) bool { _, ok := row.Properties[name]; return !ok })
-		q := queryParameter("q", "up to 10 words or beginnings of words in "+andList(visible), spec.SimpleSchema{Type: "string"})
+		q := queryParameter("q", "up to 10 words, or beginnings of words, to search for in "+andList(visible), spec.SimpleSchema{Type: "string"})
 		out = append(out, *q.WithMaxLength(maxSearch))
 	}
 	for _, f := range s.filters {
@@ -139,8 +139,8 @@ func (s listSpec) parameters(row *spec.Schema) (out []spec.Parameter) {
 	}
 	order := listOf(signed(names))
 	order.Default = []string{"-createdAt"}
-	out = append(out, *queryParameter("sort", "- before a name for descending order", order))
-	out = append(out, *queryParameter("fields", "fields to include or, each with - before it, to exclude; id is always included", listOf(selectable(row))))
+	out = append(out, *queryParameter("sort", "the fields to sort by; a - before a name means descending order", order))
+	out = append(out, *queryParameter("fields", "the fields to include or, with a - before each name, to exclude; id is always included", listOf(selectable(row))))
 	if len(s.expand) > 0 {
 		out = append(out, expandParameter(s.expand))
 	}
@@ -150,9 +150,9 @@ func (s listSpec) parameters(row *spec.Schema) (out []spec.Parameter) {
 // parameters returns the parameter of a filter, and one for each operator.
 func (f listFilter) parameters() []spec.Parameter {
 	of := filterTypes[f.kind]
-	operators, about, prefix := of.operators, "exactly this", ""
+	operators, about, prefix := of.operators, "equal to this value", ""
 	if f.list {
-		operators, about, prefix = []string{"in"}, "the list contains this", "the list contains "
+		operators, about, prefix = []string{"in"}, "the list contains this value", "the list contains "
 	}
 	var enum []any
 	for _, value := range f.values {
@@ -177,7 +177,7 @@ func (f listFilter) parameters() []spec.Parameter {
 }
 
 func expandParameter(references []string) spec.Parameter {
-	return *queryParameter("expand", "references whose records to include in the response", listOf(signed(references, references...)))
+	return *queryParameter("expand", "the references to expand; the response includes the referenced records", listOf(signed(references, references...)))
 }
 
 func queryParameter(name, description string, schema spec.SimpleSchema) *spec.Parameter {

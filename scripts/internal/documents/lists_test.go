@@ -77,14 +77,14 @@ func TestListParameters(t *testing.T) {
 	}
 	for i, want := range []string{
 		`{"name":"limit","in":"query"}`,
-		`{"maxLength":200,"type":"string","description":"up to 10 words or beginnings of words in title","name":"q","in":"query"}`,
-		`{"enum":["on","off"],"type":"string","description":"exactly this","name":"state","in":"query"}`,
-		`{"enum":["on","off"],"type":"string","description":"not this","name":"state[ne]","in":"query"}`,
-		`{"type":"array","items":{"enum":["on","off"],"type":"string"},"collectionFormat":"csv","description":"one of these","name":"state[in]","in":"query"}`,
-		`{"type":"string","description":"the list contains this","name":"tags","in":"query"}`,
-		`{"type":"array","items":{"type":"string"},"collectionFormat":"csv","description":"the list contains one of these","name":"tags[in]","in":"query"}`,
-		`{"type":"string","format":"decimal","description":"exactly this","name":"price","in":"query"}`,
-		`{"type":"string","format":"decimal","description":"greater than this","name":"price[gt]","in":"query"}`,
+		`{"maxLength":200,"type":"string","description":"up to 10 words, or beginnings of words, to search for in title","name":"q","in":"query"}`,
+		`{"enum":["on","off"],"type":"string","description":"equal to this value","name":"state","in":"query"}`,
+		`{"enum":["on","off"],"type":"string","description":"not equal to this value","name":"state[ne]","in":"query"}`,
+		`{"type":"array","items":{"enum":["on","off"],"type":"string"},"collectionFormat":"csv","description":"one of these values","name":"state[in]","in":"query"}`,
+		`{"type":"string","description":"the list contains this value","name":"tags","in":"query"}`,
+		`{"type":"array","items":{"type":"string"},"collectionFormat":"csv","description":"the list contains one of these values","name":"tags[in]","in":"query"}`,
+		`{"type":"string","format":"decimal","description":"equal to this value","name":"price","in":"query"}`,
+		`{"type":"string","format":"decimal","description":"greater than this value","name":"price[gt]","in":"query"}`,
 	} {
 		if got := encoded(list)[i]; got != want {
 			t.Errorf("parameter %d: %s, want %s", i, got, want)
@@ -92,7 +92,7 @@ func TestListParameters(t *testing.T) {
 	}
 	all := strings.Join(encoded(list), "\n")
 	for _, want := range []string{
-		`{"type":"array","items":{"enum":["title","-title","createdAt","-createdAt"],"type":"string"},"collectionFormat":"csv","default":["-createdAt"],"description":"- before a name for descending order","name":"sort","in":"query"}`,
+		`{"type":"array","items":{"enum":["title","-title","createdAt","-createdAt"],"type":"string"},"collectionFormat":"csv","default":["-createdAt"],"description":"the fields to sort by; a - before a name means descending order","name":"sort","in":"query"}`,
 		`"items":{"enum":["id","title","-title"],"type":"string"}`,
 		`"items":{"enum":["owner"],"type":"string"}`,
 	} {

@@ -14,7 +14,7 @@ const (
 	apiKeyScheme = "APIKey"               // the name of the security scheme; operations that need no scope have it in @Security
 	apiKeysPath  = "/users/{id}/api-keys" // a path of the component api-key
 	scopesMark   = "x-required-scopes"    // an extension of operations
-	keyUsage     = "An API key of a user: Authorization: Bearer KEY, or access_token in the body or query. Scopes: "
+	keyUsage     = "An API key of a user. Send it as Authorization: Bearer KEY, or as access_token in the body or query. Scopes: "
 )
 
 // The scopes of package access, without the name of the resource.

@@ -15,12 +15,12 @@ import (
 // cancel cancels an appointment.
 //
 //	@Summary		Cancel an appointment
-//	@Description	Patients can cancel until CANCEL_NOTICE before the start, the reception and admins always.
+//	@Description	Patients can cancel until CANCEL_NOTICE before the start. The reception and admins can always cancel.
 //	@Tags			appointments
 //	@Success		200	{object}	View
 //	@Header			200	{string}	ETag			"version of the appointment"
-//	@Failure		403	{object}	rest.Problem	"forbidden: not an appointment of the caller"
-//	@Failure		409	{object}	rest.Problem	"conflict: it is cancelled already, or starts too soon"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the appointment is not the caller's"
+//	@Failure		409	{object}	rest.Problem	"conflict: the appointment is already cancelled, or starts too soon"
 //	@Security		UserToken
 //	@Router			/appointments/{id}/cancel [post]
 func (c *controller) cancel(g *gin.Context) error {
