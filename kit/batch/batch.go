@@ -58,8 +58,8 @@ type Result struct {
 // Handle runs a batch.
 //
 //	@Summary		Write several records in one transaction
-//	@Description	Runs 1 to 100 operations in order, as the caller. Either all operations take effect or none. An operation is a POST, PUT, PATCH or DELETE of a resource. $NAME.FIELD, as a part of a path or as a whole string in a body, is replaced by a field of the response to the earlier operation with this name. To send a string that begins with $, write $$ instead.
-//	@Description	If an operation fails, nothing is stored. The response then has the status and the problem of this operation, with the index of the operation in operation. The total size of the responses to the operations must not exceed 1 MiB. If the MongoDB server has no transactions, the response is 501.
+//	@Description	Runs 1 to 100 operations in order, as the caller. Either all operations take effect or none. An operation is a POST, PUT, PATCH or DELETE of a resource. $NAME.FIELD, as a part of a path or as a whole string in a body, is replaced by a field of the response to the earlier operation with this name. To send a string that begins with $, write $$ at its beginning.
+//	@Description	If an operation fails, nothing is stored. The response then has the status and the problem of this operation, with the index of the operation in the field operation. The total size of the responses to the operations must not exceed 1 MiB. If the MongoDB server has no transactions, the response is 501.
 //	@Tags			batch
 //	@Accept			json
 //	@Param			input			body		Input	true	"the operations"

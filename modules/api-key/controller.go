@@ -13,7 +13,7 @@ type controller struct{ service *Service }
 // create creates a key.
 //
 //	@Summary		Create an API key
-//	@Description	The key is returned only in this response. A program sends the key as Authorization: Bearer KEY, and acts as the user on the resources that the scopes name. If a scope is unknown, the error lists the valid scopes. A user can have 50 keys. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	The key is returned only in this response. A program sends the key as Authorization: Bearer KEY, and acts as the user on the resources that the scopes name. If a scope is unknown, the error lists the valid scopes. A user can have at most 50 keys. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			api-keys
 //	@Accept			json,x-www-form-urlencoded,mpfd
 //	@Param			input	formData	CreateInput	true	"the key"

@@ -135,7 +135,7 @@ func (c *controller) update(g *gin.Context) error {
 //	@Param		If-Match	header	string	false	"the ETag of the version to change"
 //	@Success	204
 //	@Failure	403	{object}	rest.Problem	"forbidden: the caller is neither the owner nor an admin"
-//	@Failure	409	{object}	rest.Problem	"conflict: other records refer to the record"
+//	@Failure	409	{object}	rest.Problem	"conflict: other records refer to this record"
 //	@Security	UserToken
 //	@Router		/articles/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {

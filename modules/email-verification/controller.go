@@ -37,9 +37,9 @@ func (c *controller) request(g *gin.Context) error {
 // requestChange sends an email to another address.
 //
 //	@Summary		Change the email address
-//	@Description	Emails a link to the new address. The address of the user changes when the link is confirmed. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Emails a link to the new address. The address of the user changes when the link is confirmed. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			email-verifications
-//	@Param			input	formData	ChangeInput		true	"the new address, and the link to the page that confirms the change; with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Param			input	formData	ChangeInput		true	"the new address, and the link to the page that confirms the change; if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		202		{object}	Accepted		"an empty object"
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the user token is missing or invalid, or email or password is wrong"
 //	@Failure		403		{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
@@ -65,7 +65,7 @@ func (c *controller) requestChange(g *gin.Context) error {
 // get returns the purpose of the token in a link.
 //
 //	@Summary		Get an email verification
-//	@Description	Returns what the link does, if the link is still valid. The link stays valid.
+//	@Description	Returns the purpose of the link, if the link is still valid. This request does not use up the link.
 //	@Tags			email-verifications
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	View

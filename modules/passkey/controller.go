@@ -12,9 +12,9 @@ type controller struct{ service *Service }
 // registrationOptions begins the registration of a passkey.
 //
 //	@Summary		Get options for a new passkey
-//	@Description	Pass publicKey to navigator.credentials.create in the browser. Send the result, with challenge, to POST /users/me/passkeys within 5 minutes. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Pass publicKey to navigator.credentials.create in the browser. Send the result, with challenge, to POST /users/me/passkeys within 5 minutes. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			passkeys
-//	@Param			input	formData	access.Proof	false	"with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		200		{object}	RegistrationOptions
 //	@Failure		403		{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		409		{object}	rest.Problem	"conflict: the user already has 20 passkeys"
@@ -122,10 +122,10 @@ func (c *controller) get(g *gin.Context) error {
 // update renames a passkey.
 //
 //	@Summary		Rename a passkey
-//	@Description	Changes the name of the passkey. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Changes the name of the passkey. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			passkeys
 //	@Param			If-Match	header		string		false	"the ETag of the version to change"
-//	@Param			input		formData	UpdateInput	false	"the new name; with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Param			input		formData	UpdateInput	false	"the new name; if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		200			{object}	View
 //	@Failure		403			{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		404			{object}	rest.Problem	"not_found: the caller has no such passkey"
@@ -152,10 +152,10 @@ func (c *controller) update(g *gin.Context) error {
 // delete deletes one of the caller's passkeys.
 //
 //	@Summary		Delete a passkey
-//	@Description	Deletes the passkey. Ends the caller's other sessions, because they may have been opened with the passkey. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Deletes the passkey. Ends the caller's other sessions, because they may have been opened with the passkey. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			passkeys
 //	@Param			If-Match	header		string			false	"the ETag of the version to change"
-//	@Param			input		formData	access.Proof	false	"with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Param			input		formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
 //	@Failure		403	{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		404	{object}	rest.Problem	"not_found: the caller has no such passkey"

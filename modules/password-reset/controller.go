@@ -20,7 +20,7 @@ type controller struct{ service *Service }
 //	@Failure				429		{object}	rest.Problem	"too_many_requests: more than 100 requests from a network in an hour without the master key"
 //	@Security				MasterKey
 //	@x-optional-security	true
-//	@x-tag					"A new password by an emailed link."
+//	@x-tag					"Reset of a forgotten password by an emailed link."
 //	@x-restricted			true
 //	@Router					/password-resets [post]
 func (c *controller) create(g *gin.Context) error {
@@ -39,7 +39,7 @@ func (c *controller) create(g *gin.Context) error {
 // get returns a reset.
 //
 //	@Summary		Get a password reset
-//	@Description	Returns the user of the link, if the link is still valid. The link stays valid.
+//	@Description	Returns the user of the link, if the link is still valid. This request does not use up the link.
 //	@Tags			password-resets
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	View

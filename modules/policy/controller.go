@@ -24,7 +24,7 @@ type controller struct {
 //	@Failure		403				{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Failure		409				{object}	rest.Problem	"conflict: the namespace already has a policy with this name"
 //	@Security		UserToken
-//	@x-tag			"Rules that apply to workloads, selected by labels."
+//	@x-tag			"Policies for workloads, which are selected by labels."
 //	@Router			/policies [post]
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[Input](g, View{})

@@ -11,7 +11,7 @@ type controller struct{ service *Service }
 // signIn signs a user in with a provider's token or code.
 //
 //	@Summary				Sign in with a provider
-//	@Description			Send exactly one credential from the provider: id_token (OpenID providers), code (with redirect_uri, and with code_verifier if PKCE was used), or access_token (Facebook, GitHub, Google). The provider must have issued the credential for this service. If the provider's account is not linked yet, it is linked to the user with the same email address, provided that both the provider and this service have verified the address. If there is no such user, a user is created. If the Authorization header has a user token, the provider's account is linked to that user instead. The session of the token must have been opened within the last 10 minutes. Returns the tokens of a new session. Existing sessions continue.
+//	@Description			Send exactly one credential from the provider: id_token (OpenID providers), code (with redirect_uri, and with code_verifier if PKCE was used), or access_token (Facebook, GitHub, Google). The provider must have issued the credential for this service. If the provider's account is not linked yet, it is linked to the user with the same email address, provided that both the provider and this service have verified the address. If there is no such user, a user is created. If the Authorization header has a user token, the provider's account is linked to that user instead, and the session of the token must have been opened within the last 10 minutes. If the account cannot be linked, detail in the error states what to do. Returns the tokens of a new session. Existing sessions continue.
 //	@Tags					auth
 //	@Param					provider	path		string	true	"id of the provider in GET /auth/providers"	example(google)
 //	@Param					input		formData	Proof	false	"exactly one of access_token, id_token and code"
@@ -20,7 +20,7 @@ type controller struct{ service *Service }
 //	@Failure				401			{object}	rest.Problem	"unauthorized: the provider rejects its token or code, or the user token in the header is invalid"
 //	@Failure				403			{object}	rest.Problem	"reauthentication_required: the session of the user token was opened more than 10 minutes ago; suspended: an admin has suspended the account"
 //	@Failure				404			{object}	rest.Problem	"not_found: the provider is not configured"
-//	@Failure				409			{object}	rest.Problem	"conflict: the account has no verified email address or cannot be linked (detail states what to do)"
+//	@Failure				409			{object}	rest.Problem	"conflict: the provider's account has no verified email address or cannot be linked"
 //	@Failure				429			{object}	rest.Problem	"too_many_requests: from a network, more than 300 requests or 100 rejected tokens or codes in 15 minutes, or more than 20 new users in an hour"
 //	@Security				UserToken
 //	@x-optional-security	true
@@ -41,7 +41,7 @@ func (c *controller) signIn(g *gin.Context, provider string) error {
 // providers lists the configured providers.
 //
 //	@Summary		List providers
-//	@Description	Returns what a sign-in page needs to show a button for each provider. Providers that are unavailable are omitted. To sign in, open authorizationUrl with the parameters response_type=code, client_id, redirect_uri, scope and state, and with code_challenge if pkce is true. See the guide.
+//	@Description	Returns what a sign-in page needs to show a button for each provider. Providers that are unavailable are omitted. To sign in, open authorizationUrl with the parameters response_type=code, client_id, redirect_uri, scope and state, and with code_challenge if pkce is true. See the guide docs/providers.md.
 //	@Tags			auth
 //	@Success		200	{object}	ProviderList
 //	@Router			/auth/providers [get]

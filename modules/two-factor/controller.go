@@ -30,9 +30,9 @@ func (c *controller) get(g *gin.Context) error {
 // create creates a second factor.
 //
 //	@Summary		Begin two-factor enrolment
-//	@Description	Returns the secret for an authenticator app. Sign-in requires a code only after PUT /users/me/two-factor has confirmed the secret. Another call replaces a secret that is not confirmed. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic.
+//	@Description	Returns the secret for an authenticator app. Sign-in requires a code only after PUT /users/me/two-factor has confirmed the secret. Another call replaces a secret that is not confirmed. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic.
 //	@Tags			two-factor
-//	@Param			input	formData	access.Proof	false	"with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		201		{object}	Enrolment
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the user token is missing or invalid, email or password is wrong, or the account was deleted"
 //	@Failure		403		{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
@@ -83,7 +83,7 @@ func (c *controller) confirm(g *gin.Context) error {
 // disable turns the caller's second factor off.
 //
 //	@Summary		Turn my second factor off
-//	@Description	Turns off two-factor sign-in. Send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. Also send exactly one of code and recovery_code, unless the session was opened with two factors. A request with a user token ends the caller's other sessions.
+//	@Description	Turns off two-factor sign-in. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. Also requires exactly one of code and recovery_code, unless the session was opened with two factors. A request with a user token ends the caller's other sessions.
 //	@Tags			two-factor
 //	@Param			input	formData	access.Proof	false	"exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
@@ -112,7 +112,7 @@ func (c *controller) disable(g *gin.Context) error {
 //	@Description	Turns off two-factor sign-in for a user who has lost the device and the recovery codes. The user is notified by email.
 //	@Tags			two-factor
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin, or is the user (use DELETE /users/me/two-factor)"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin, or the user is the caller (use DELETE /users/me/two-factor)"
 //	@Failure		404	{object}	rest.Problem	"not_found: no such user, or the user has no second factor"
 //	@Security		UserToken
 //	@Router			/users/{id}/two-factor [delete]

@@ -115,7 +115,7 @@ func (c *controller) get(g *gin.Context) error {
 //	@Summary		Change a user
 //	@Description	Changes only the given fields. PUT and PATCH are the same. An empty name or picture is replaced by the default. Only admins can change email, role and suspended. A new email address and a suspension end the user's sessions. If an admin changes the address of another user, the links that undo earlier changes become invalid.
 //	@Tags			users
-//	@Param			id			path		string		true	"id, or me"
+//	@Param			id			path		string		true	"id of the user, or me"
 //	@Param			If-Match	header		string		false	"the ETag of the version to change"
 //	@Param			input		formData	UpdateInput	false	"the fields to change; only admins can change email, role and suspended"
 //	@Success		200			{object}	View
@@ -143,11 +143,11 @@ func (c *controller) update(g *gin.Context) error {
 // changePassword changes the caller's password.
 //
 //	@Summary		Change a password
-//	@Description	Changes the password and ends all other sessions of the user. Send the token of a session that was opened in the last 10 minutes, or email and current password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors. If your server calls this operation for many users, also send the master key as access_token.
+//	@Description	Changes the password and ends all other sessions of the user. Requires the token of a session that was opened in the last 10 minutes, or email and current password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors. If your server calls this operation for many users, also send the master key as access_token.
 //	@Tags			users
-//	@Param			id			path		string			true	"id, or me"
+//	@Param			id			path		string			true	"id of the user, or me"
 //	@Param			If-Match	header		string			false	"the ETag of the version to change"
-//	@Param			input		formData	PasswordInput	true	"the new password; with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Param			input		formData	PasswordInput	true	"the new password; if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		200			{object}	View
 //	@Failure		401			{object}	rest.Problem	"unauthorized: the user token is missing or invalid, or email or password is wrong"
 //	@Failure		403			{object}	rest.Problem	"forbidden: the user is not the caller; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
@@ -175,13 +175,13 @@ func (c *controller) changePassword(g *gin.Context) error {
 // delete deletes a user.
 //
 //	@Summary		Delete a user
-//	@Description	To delete your own account, send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. With two-factor sign-in, also send exactly one of code and recovery_code, unless the session was opened with two factors. To delete another user, send the token of any session of an admin. While a change of the email address can still be undone (7 days), only an admin can delete the account.
+//	@Description	To delete your own account, send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also send exactly one of code and recovery_code, unless the session was opened with two factors. To delete another user, send the token of any session of an admin. While a change of the email address can still be undone (7 days), only an admin can delete the account.
 //	@Tags			users
-//	@Param			id			path		string			true	"id, or me"
+//	@Param			id			path		string			true	"id of the user, or me"
 //	@Param			If-Match	header		string			false	"the ETag of the version to change"
-//	@Param			input		formData	access.Proof	false	"with two-factor sign-in, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Param			input		formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: the user is not the caller; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		409	{object}	rest.Problem	"conflict: other records refer to the user, or a change of the address can still be undone"
 //	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken

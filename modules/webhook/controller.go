@@ -22,7 +22,7 @@ type controller struct {
 //	@Failure		403		{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Failure		409		{object}	rest.Problem	"conflict: there are already 100 webhooks"
 //	@Security		UserToken
-//	@x-tag			"Requests to other servers when records change."
+//	@x-tag			"HTTP requests to other servers when records change."
 //	@Router			/webhooks [post]
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[Fields](g, View{})
@@ -191,7 +191,7 @@ func (c *controller) deliveries(g *gin.Context) error {
 // retry sends a delivery again.
 //
 //	@Summary		Send a delivery again
-//	@Description	Queues the delivery again with the same body and webhook-id, and responds before it is sent.
+//	@Description	Queues the delivery again with the same body and webhook-id, and responds before the delivery is sent.
 //	@Tags			webhooks
 //	@Success		202	{object}	DeliveryView
 //	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin"

@@ -79,7 +79,7 @@ func TestRoles(t *testing.T) {
 		"module.go":     declared + "\n",
 		"router.go":     `r.PATCH("/notes/:id", auth.Role(user.RoleFrontDesk, user.RolePractitioner), rest.Handle(c.update))`,
 		fixturesFile:    "\"practitioner\":  {403, 200, 200, 200, 403},",
-		"controller.go": `"forbidden: neither an admin nor a user with the role front-desk or practitioner"`,
+		"controller.go": `"forbidden: the caller is neither an admin nor a user with the role front-desk or practitioner"`,
 	} {
 		if got := read(t, filepath.Join(dir, "modules/note", name)); !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
