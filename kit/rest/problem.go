@@ -26,7 +26,7 @@ type Problem struct {
 	Detail    string         `json:"detail" example:"Some parameters are not valid; errors lists each of them."`
 	RequestID string         `json:"requestId" example:"5f0e8c1b9d3a47e2a6c4"`     // the ID of the request, as in the header X-Request-Id and in the log
 	Errors    []apperr.Field `json:"errors,omitempty" extensions:"x-omitempty"`    // the invalid parameters
-	Challenge string         `json:"challenge,omitempty" extensions:"x-omitempty"` // only with second_factor_required at sign-in; send it to POST /auth/second-factor
+	Challenge string         `json:"challenge,omitempty" extensions:"x-omitempty"` // only with second_factor_required at sign-in; required to send the second factor
 	Operation *int           `json:"operation,omitempty" extensions:"x-omitempty"` // index of the failed operation in the batch
 } //	@name	Problem
 

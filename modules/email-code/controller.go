@@ -47,7 +47,7 @@ func (c *controller) request(g *gin.Context) error {
 //	@Param			input	formData	SignInInput	true	"the challenge and the code"
 //	@Success		201		{object}	user.SignedIn
 //	@Failure		400		{object}	rest.Problem	"validation_failed: for example, the code is wrong; malformed_body"
-//	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge is invalid, was used, has expired, had 5 wrong codes, or was invalidated by a change of the account, such as a new password (request another code); second_factor_required: two-factor sign-in is on (send challenge to POST /auth/second-factor)"
+//	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge is invalid, was used, has expired, had 5 wrong codes, or was invalidated by a change of the account, such as a new password (request another code); second_factor_required: two-factor sign-in is on (use the challenge in the error to send the second factor)"
 //	@Failure		403		{object}	rest.Problem	"suspended: the code is right, but an admin has suspended the account"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: 25 wrong codes for an account in a day, or more than 20 new users from a network in an hour"
 //	@x-restricted	true
