@@ -84,7 +84,7 @@ func (c *controller) get(g *gin.Context) error {
 // confirm verifies, changes or restores an address with the token in a link.
 //
 //	@Summary		Confirm an email verification
-//	@Description	The effect depends on the purpose of the link. verify: marks the email address as verified. change: sets the new email address and ends all sessions. The former address receives an email with a link that can undo the change for 7 days. undo: restores the former email address, ends all sessions, unlinks the accounts of providers and removes the password. To set a new password, request a password reset.
+//	@Description	The effect depends on the purpose of the link. verify: marks the email address as verified. change: sets the new email address and ends all sessions. The former address receives an email with a link that can undo the change for 7 days. undo: restores the former email address, ends all sessions, and removes the password, linked accounts, passkeys and API keys. To set a new password, request a password reset.
 //	@Tags			email-verifications
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	user.View

@@ -37,8 +37,9 @@ var (
 	ordering = []string{"gt", "gte", "lt", "lte", "ne", "in"}
 	equality = []string{"ne", "in"}
 	meanings = map[string]string{
-		"gt": "greater than this value", "gte": "greater than or equal to this value", "lt": "less than this value", "lte": "less than or equal to this value", "ne": "not equal to this value",
-		"in": "one of these values",
+		"gt": "greater than this value", "gte": "greater than or equal to this value",
+		"lt": "less than this value", "lte": "less than or equal to this value",
+		"ne": "not equal to this value", "in": "one of these values",
 	}
 )
 
