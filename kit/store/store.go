@@ -4,7 +4,7 @@
 // # Rules of both engines
 //
 //   - A document is a Go struct that embeds Meta and has `json` tags, which both engines use as field names. A dotted path
-//     ("profile.city") names a nested field. "id" is the name of the key.
+//     ("profile.city") names a nested field. "id" names the id of the document.
 //   - null and absent are the same: a nil pointer is not stored, and an absent list is read as an empty list.
 //     Eq(field, nil) selects documents without the field.
 //   - Insert, Update and Delete of one document are atomic, and durable when they return. Each Update increments Meta.Version
@@ -42,8 +42,9 @@ type DB interface {
 	Names(context.Context) ([]string, error)
 	// Drop deletes a collection if it exists. Prepare and Load create it again.
 	Drop(ctx context.Context, name string) error
-	// Atomic calls f and stores all writes that f makes with its context, or none. The writes are durable when Atomic returns
-	// nil. Reads with this context see the writes immediately; other callers see the writes only after they are stored.
+	// Atomic calls f and stores all writes that f makes with the context of f, or none. The writes are durable when Atomic
+	// returns nil. Reads with this context see the writes immediately. Other callers do not see the writes before Atomic has
+	// stored them.
 	//
 	// Nothing is stored if f returns an error or panics, if ctx ends, or if an operation of f fails with an error other than
 	// NotFound, even if f ignores the error. Atomic returns the error of f or, if f returns nil, the reason why nothing is
@@ -51,9 +52,10 @@ type DB interface {
 	// after a conflict with other writers. A call of Atomic in f joins the outer Atomic. After Atomic has returned, operations
 	// with the context of f fail.
 	//
-	// On SQLite, one Atomic runs at a time, for at most 5 s (ErrTooLong), while other writes wait. f must not wait for anything
-	// else, such as a write with another context. On MongoDB, f sees a snapshot, and other callers can change documents that f
-	// only reads; see Collection.Lock. On a server without transactions, Atomic returns ErrNoTransactions and does not call f.
+	// On SQLite, one Atomic runs at a time, and other writes wait. If an Atomic takes longer than 5 s, it fails with ErrTooLong.
+	// f must not wait for other operations, such as a write with another context. On MongoDB, f sees a snapshot, and other
+	// callers can change documents that f only reads; see Collection.Lock. On a server without transactions, Atomic returns
+	// ErrNoTransactions and does not call f.
 	Atomic(ctx context.Context, f func(context.Context) error) error
 	// Together calls Atomic if the server supports transactions. Otherwise Together stores each write of f separately. f must
 	// order its writes so that an interruption after any write is harmless.
@@ -74,26 +76,26 @@ type Spec struct {
 	Name    string   // plural: "articles"
 	Search  []string // string fields in which the filter Search looks for words
 	Indexes []Index
-	// Changes records each insert, update and delete in the log of changes, with its author (WithAuthor). A migration or Load
-	// has one entry for all of its changes. Other programs must not delete documents.
+	// If Changes is true, the log of changes records each insert, update and delete with its author (WithAuthor). A migration or
+	// a Load has one entry for all of its changes. Other programs must not delete documents.
 	Changes bool
-	// Scope has the names of fields of the types ID and *ID that never change, such as the owner. Entries of the log have the
-	// values of these fields.
+	// Scope names fields of type ID or *ID whose values never change, such as the owner. Entries of the log have the values of
+	// these fields.
 	Scope []string
-	// Parent is the name of the field, of type ID, that has the id of the parent record; "" if documents have no parent.
-	// Engines ignore Parent.
+	// Parent names the field of type ID that has the id of the parent record; "" if documents have no parent. Engines ignore
+	// Parent.
 	Parent string
 
 	document reflect.Type // set by the function Open
 }
 
-// NewDocument returns a pointer to a zero document of the collection's type. The Spec must be one that store.Open has passed to
-// DB.Open.
+// NewDocument returns a pointer to a zero document of the collection's type. s must be a Spec that the function Open has passed
+// to DB.Open.
 func (s Spec) NewDocument() Document { return reflect.New(s.document).Interface().(Document) }
 
-// Index declares an index. Engines append the id to the fields of an index that is not unique. Then a list that is sorted by
-// these fields reads the index in order, in both directions. A list cannot read a unique index in order. If a list is sorted by
-// the fields of a unique index, also declare an index on these fields that is not unique.
+// Index declares an index. Engines append the id to the fields of an index that is not unique. A list that is sorted by these
+// fields can read this index in order, in both directions. If a list is sorted by the fields of a unique index, also declare an
+// index on these fields that is not unique.
 type Index struct {
 	Fields []string
 	Unique bool
@@ -103,12 +105,12 @@ type Index struct {
 type Engine interface {
 	// Insert implements Collection.Insert. id is the id of doc.
 	Insert(ctx context.Context, id ID, doc any) error
-	// First decodes the document with the lowest id that f selects into the value that into points to. Errors: NotFound if f
-	// selects no document.
+	// First finds the documents that f selects, and decodes the document with the lowest id into the value that into points to.
+	// Errors: NotFound if f selects no document.
 	First(ctx context.Context, f Filter, into any) error
-	// List reads the documents that q selects, in order. For each document, it calls next and decodes the document into the
-	// value that the result of next points to. List ends before a document that exceeds Query.Bytes. If next is nil, List only
-	// counts. In an Atomic, next must not call the database with the context of the Atomic.
+	// List reads the documents that q selects, in order. For each document, List calls next, which returns a pointer, and decodes
+	// the document into the value at this pointer. List ends before the document that would exceed Query.Bytes. If next is nil,
+	// List only counts. In an Atomic, next must not call the database with the context of the Atomic.
 	//
 	// count is the number of documents that q.Filter selects, up to q.MaxCount, or 0 if q.MaxCount is 0.
 	List(ctx context.Context, q Query, next func() any) (count int64, err error)
@@ -119,9 +121,9 @@ type Engine interface {
 	Delete(ctx context.Context, f Filter) (int64, error)
 	// Lock implements Collection.Lock.
 	Lock(ctx context.Context, ids ...ID) error
-	// Load stores new documents in order, much faster than Insert. An error or a power failure may leave only the first
-	// documents stored. Load creates the collection without indexes and without the words that Search looks up. Call Prepare
-	// after the last Load, before any other use of the collection.
+	// Load stores new documents in order, much faster than Insert. An error or a power failure may leave only the first documents
+	// stored. Load creates the collection without indexes, and may omit the words that Search looks up. Call Prepare after the
+	// last Load, before any other use of the collection.
 	Load(ctx context.Context, docs []Document) error
 	// Reset writes an entry of the type Reset if the collection has Spec.Changes. Do not call it in an Atomic.
 	Reset(ctx context.Context) error
@@ -131,7 +133,7 @@ type Engine interface {
 type Query struct {
 	Filter Filter   // nil selects all
 	Sort   []Order  // nil sorts by id
-	After  []any    // start after a row: its values of the Sort fields (nil if absent), then its id; nil starts at the first row
+	After  []any    // values of the Sort fields (nil if absent) and id of the row before the list; nil starts at the first row
 	Skip   int      // number of documents to skip; not together with After
 	Limit  int      // 0 means no limit
 	Fields []string // top-level fields to read; nil reads all. The id is always read; other fields may be read too
@@ -147,7 +149,7 @@ type Query struct {
 // CountAll is a Query.MaxCount without limit.
 const CountAll = math.MaxInt64
 
-// Size limits the size of the documents that one List or Page reads, in bytes as the database stores them.
+// Size limits the total size of the documents that one List or Page reads. Sizes are in bytes of the stored form.
 type Size struct {
 	Max      int
 	used     int
@@ -177,7 +179,7 @@ type Order struct {
 	Desc  bool
 }
 
-// Document is a document of a collection: a struct that embeds Meta, or a pointer to one.
+// Document is a document of a collection: a struct that embeds Meta, or a pointer to the struct.
 type Document interface {
 	meta() Meta
 }
@@ -188,7 +190,7 @@ func IDOf(d Document) ID { return d.meta().ID }
 // VersionOf returns the version of a document.
 func VersionOf(d Document) int64 { return d.meta().Version }
 
-// Meta has the fields of every document. Embed it with the tag `bson:",inline"`.
+// Meta has the fields that every document has. Embed it with the tag `bson:",inline"`.
 type Meta struct {
 	ID        ID    `json:"id" bson:"_id"`
 	Version   int64 `json:"version"` // incremented by each Update; the source of ETag
@@ -211,8 +213,8 @@ type Collection[T Document] struct {
 	now      func() time.Time
 }
 
-// WithClock returns db with another clock. The collections of the result set updatedAt by this clock. The default clock is
-// time.Now.
+// WithClock returns db with the clock now. Collections that are opened on the result use now to set updatedAt. The default clock
+// is time.Now.
 func WithClock(db DB, now func() time.Time) DB { return clockDB{db, now} }
 
 type clockDB struct {
@@ -221,8 +223,8 @@ type clockDB struct {
 }
 
 // Open declares a collection of T on db. Fields that a document lacks have their defaults; see SetDefaults. Open panics if T
-// lacks a field of Search, Scope or Indexes, or if a unique index has a list field. Later, the methods return an error if a
-// filter, a sort, a change or a list of fields names a field that T lacks.
+// lacks a field of Search, Scope or Indexes, or if a unique index has a list field. The methods of the collection return an error
+// if a filter, a sort, a change or a list of fields names a field that T lacks.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
 	spec.document = reflect.TypeFor[T]()
 	c := &Collection[T]{engine: db.Open(spec), names: names{spec.Name, fieldsOf(spec.document, map[reflect.Type]fields{})}, now: time.Now}
@@ -305,10 +307,10 @@ func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
 	return c.engine.List(ctx, Query{Filter: f, MaxCount: CountAll}, nil)
 }
 
-// Update changes one document that f selects and returns the new version. The filter and the changes are one atomic step.
-// Therefore, if the filter no longer selects the changed document, exactly one of several concurrent callers succeeds. Update
-// sets updatedAt, unless one of the changes sets it. Errors: NotFound if f selects no document; Conflict if another document
-// has the same values in a unique index.
+// Update changes one document that f selects and returns the new version. Evaluating the filter and changing the document is one
+// atomic step. If the filter does not select the changed document, only one of several concurrent callers succeeds. Update sets
+// updatedAt, unless one of the changes sets it. Errors: NotFound if f selects no document; Conflict if another document has the
+// same values in a unique index.
 func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change) (T, error) {
 	doc := c.defaults
 	if err := c.names.changes(f, changes); err != nil {
@@ -370,7 +372,7 @@ func Unavailable(cause error) *apperr.Error {
 // ErrSearches is returned by a search that has waited too long for other searches to end.
 var ErrSearches = apperr.New(apperr.Unavailable, "Too many searches are running. Try again in a few seconds.").AsOverload()
 
-// IsNil reports whether v, the value of a filter or change, is nil or a nil pointer, both of which mean null.
+// IsNil reports whether v is nil or a nil pointer. In a filter or a change, both mean null.
 func IsNil(v any) bool {
 	if v == nil {
 		return true
@@ -379,7 +381,7 @@ func IsNil(v any) bool {
 	return r.Kind() == reflect.Pointer && r.IsNil()
 }
 
-// ID is the key of a document: 12 bytes, written as 24 hexadecimal characters.
+// ID identifies a document. It has 12 bytes, written as 24 hexadecimal characters.
 type ID = bson.ObjectID
 
 // NewID returns a unique ID. The IDs of one process are ascending.

@@ -45,7 +45,7 @@ func ParseTime(s string) (Time, error) {
 // checkYear fails if the year of t in UTC does not have four digits.
 func checkYear(t time.Time) error {
 	if y := t.UTC().Year(); y < 0 || y > 9999 {
-		return fmt.Errorf("store: year %d is out of 0..9999", y)
+		return fmt.Errorf("store: year %d is outside the range 0 to 9999", y)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
-		return fmt.Errorf("store: a time is a JSON string")
+		return fmt.Errorf("store: a time must be a JSON string")
 	}
 	return t.UnmarshalText(b[1 : len(b)-1])
 }
@@ -126,10 +126,9 @@ func UnmarshalValues(data []byte) ([]any, error) {
 	return doc.Values, nil
 }
 
-// Decimal is an exact number in millionths, with up to 12 digits before the decimal point and 6 after it. Compare values with
-// ==, < and >. For arithmetic, see Big. In JSON it is a string without trailing zeros. Databases store an integer, the number
-// of millionths plus 2·10^18, which they sort and compare exactly. This integer is greater than every integer that a client can
-// send, so that a migration can distinguish a stored decimal from such an integer.
+// Decimal is an exact number with up to 12 digits before the decimal point and 6 after it. Compare values with ==, < and >. For
+// arithmetic, see Big. In JSON a Decimal is a string without trailing zeros. Databases store the number of millionths plus
+// 2·10^18. A client cannot send an integer this large, so a migration can distinguish stored decimals from integers.
 type Decimal int64
 
 const (
@@ -170,8 +169,8 @@ func (d *Decimal) UnmarshalBSONValue(typ byte, data []byte) error {
 	return d.setStored(n)
 }
 
-// Big returns d as a decimal.Decimal, for arithmetic without a limit of digits. NewDecimal converts the result back. Divide
-// with DivRound: Div rounds to decimal.DivisionPrecision.
+// Big returns d as a decimal.Decimal, for arithmetic with any number of digits. NewDecimal converts the result back. To divide,
+// use DivRound, because Div rounds to decimal.DivisionPrecision.
 func (d Decimal) Big() decimal.Decimal { return decimal.New(int64(d), -decimalPlaces) }
 
 var decimalLimit = decimal.New(1, 12)
@@ -196,7 +195,7 @@ func ParseDecimal(s string) (Decimal, error) {
 		return 0, fmt.Errorf("store: %.40q is not a number of at most 12 digits and 6 decimal places", s)
 	}
 	if point := strings.IndexByte(s, '.'); point >= 0 {
-		s = s[:min(len(s), point+1+decimalPlaces)] // the remaining digits are zeros; big.Rat accepts at most a million
+		s = s[:min(len(s), point+1+decimalPlaces)] // big.Rat limits the number of digits; the removed digits are zeros
 	}
 	n, _ := new(big.Rat).SetString(s)
 	return Decimal(n.Mul(n, big.NewRat(decimalUnits, 1)).Num().Int64()), nil
@@ -211,7 +210,7 @@ func (d Decimal) String() string {
 // MarshalJSON returns d as a JSON string.
 func (d Decimal) MarshalJSON() ([]byte, error) { return []byte(`"` + d.String() + `"`), nil }
 
-// UnmarshalJSON parses a JSON string or number as ParseDecimal does, or the stored integer. null leaves d unchanged.
+// UnmarshalJSON parses a JSON string or number as ParseDecimal does. It also accepts the stored integer. null leaves d unchanged.
 func (d *Decimal) UnmarshalJSON(b []byte) (err error) {
 	if string(b) == "null" {
 		return nil
@@ -223,7 +222,7 @@ func (d *Decimal) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// Date is a day of the calendar, 2006-01-02. "" means no date.
+// Date is a calendar date in the form 2006-01-02. "" means no date.
 type Date string
 
 // ParseDate parses a date in the form 2006-01-02.
@@ -250,7 +249,7 @@ func ParseUUID(s string) (UUID, error) {
 // are float64.
 type Object map[string]any
 
-// Limits of an Object from a client.
+// Limits of an Object that a client sends.
 const (
 	MaxObjectBytes = 16 << 10 // bytes of the JSON
 	MaxObjectDepth = 10       // levels of nested objects and arrays
@@ -314,7 +313,7 @@ func EncodeJSON(w io.Writer, v any) error { return json.MarshalWrite(w, v, encod
 
 var encodeOptions = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), json.WithMarshalers(marshalers))
 
-// marshalers write IDs and times, of which a page has many, without allocations.
+// marshalers write IDs and times without allocations. A page has many IDs and times.
 var marshalers = json.JoinMarshalers(
 	json.MarshalToFunc(func(e *jsontext.Encoder, id ID) error {
 		return e.WriteValue(append(hex.AppendEncode(append(e.AvailableBuffer(), '"'), id[:]), '"'))
@@ -328,16 +327,16 @@ var marshalers = json.JoinMarshalers(
 	}),
 )
 
-// EncodeStored writes a document, or a value in a document, in the JSON form that engines store. Decimals are integers;
-// everything else is the same as with EncodeJSON.
+// EncodeStored writes a document, or a value in a document, in the JSON form that engines store. Decimals are integers; all other
+// values have the same form as with EncodeJSON.
 func EncodeStored(w io.Writer, v any) error { return json.MarshalWrite(w, v, storedEncoding) }
 
 var storedEncoding = json.JoinOptions(encodeOptions, json.WithMarshalers(json.JoinMarshalers(marshalers, json.MarshalToFunc(
 	func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(d.Stored())) }))))
 
-// SetDefaults sets the fields of a struct that have a default tag to the value of the tag, and other lists to empty lists. dst
-// is a pointer to a zero struct. If dst points to another type, SetDefaults does nothing. A default is JSON, or a string
-// without its quotes. SetDefaults panics if a default does not fit the type of its field.
+// SetDefaults sets each field that has a default tag to the tag's value. It sets slices without a default tag to empty slices.
+// dst is a pointer to a zero struct. If dst points to another type, SetDefaults does nothing. The value of a tag is JSON, or a
+// string without quotes. SetDefaults panics if a default does not fit the type of its field.
 func SetDefaults(dst any) {
 	v := reflect.ValueOf(dst).Elem()
 	if v.Kind() != reflect.Struct {
@@ -370,8 +369,7 @@ func withDefaults(t reflect.Type) reflect.Value {
 	return v
 }
 
-// FieldName returns the JSON name of a struct field, which is its name in requests, responses and stored documents; "" if
-// the json tag has no name.
+// FieldName returns the JSON name of a struct field; "" if the json tag has no name.
 func FieldName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name

@@ -20,7 +20,7 @@ import (
 //
 //  1. The write that makes the change also appends an entry to the pending entries, a list in the document. A deletion replaces
 //     the document with a tombstone, which has only the id, the version and the pending entries. Queries, updates and counts
-//     ignore tombstones. So do unique indexes, except the index of _id.
+//     ignore tombstones. Unique indexes, except the index of _id, ignore tombstones too.
 //  2. A mover inserts the pending entries into the log with the next numbers. Then it removes the pending entries from the
 //     document, or removes the tombstone.
 //
@@ -32,13 +32,13 @@ const (
 	pendingKey = "_pending" // the change ID of the newest pending entry; absent if there are no pending entries
 	deletedKey = "_deleted" // true in a tombstone
 
-	maxPending = 100 // number of pending entries at which the writer of a document moves them itself
+	maxPending = 100 // if a document has this many pending entries, the caller that changes the document moves them
 	moveBatch  = 50  // maximum number of documents whose entries are moved together
 
 	moveInterval  = 5 * time.Second        // how often a mover looks for pending entries of other instances
 	watchInterval = 100 * time.Millisecond // how often watch looks for entries that other instances have moved
-	// sweepMargin is how long Sweep keeps an entry beyond the requested age. A mover that pauses for a longer time could insert
-	// an entry again after Sweep has deleted the entry.
+	// Sweep keeps each entry for sweepMargin longer than requested. A mover that pauses for longer than sweepMargin could insert
+	// an entry again that Sweep has deleted.
 	sweepMargin = time.Hour
 )
 
@@ -86,7 +86,7 @@ func (p pending) inserted() bson.D {
 	return bson.D{{Key: changesKey, Value: []pending{p}}, {Key: pendingKey, Value: p.ChangeID}}
 }
 
-// appended returns an update that makes the changes of update and also appends the pending entry.
+// appended returns a copy of update that also appends the pending entry.
 func (p pending) appended(update bson.D) bson.D {
 	set, _ := lookup(update, "$set").(bson.D)
 	rest := slices.DeleteFunc(slices.Clone(update), func(e bson.E) bool { return e.Key == "$set" })
@@ -127,7 +127,7 @@ func canSelectTombstone(f store.Filter) bool {
 	return false
 }
 
-// countExisting counts the documents that are not tombstones. It is as exact as the method count.
+// countExisting counts the documents that are not tombstones. The result is as exact as the result of the method count.
 func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	tombstones := where(deletedKey, "$exists", true)
 	tombstones = append(tombstones, where(pendingKey, "$exists", true)...) // the query uses the index of _pending
@@ -245,7 +245,7 @@ func (c *collection) removeTombstone(ctx context.Context, id store.ID) bool {
 }
 
 // moveIfMany wakes the mover after a change of doc. If doc has at least maxPending pending entries, the movers are too slow or
-// stopped. Then moveIfMany moves the entries itself, unless ctx belongs to an Atomic. It ignores errors, because the change is
+// stopped. In this case moveIfMany moves the entries, unless ctx belongs to an Atomic. It ignores errors, because the change is
 // already stored.
 func (c *collection) moveIfMany(ctx context.Context, doc bson.Raw) {
 	if !c.changes {
@@ -316,8 +316,8 @@ func (c *collection) entriesOf(doc bson.Raw) (entries []logEntry, err error) {
 	return entries, nil
 }
 
-// clear removes the moved entries from a document, or the whole document if it is a tombstone. doc is the document as it was
-// before the move. Newer pending entries remain in the document.
+// clear removes the moved entries from a document. If the document is a tombstone, clear deletes the document. doc is the
+// document before the move. Newer pending entries remain in the document.
 func (c *collection) clear(ctx context.Context, doc bson.Raw) error {
 	same := bson.D{{Key: idKey, Value: doc.Lookup(idKey)}, {Key: pendingKey, Value: doc.Lookup(pendingKey)}}
 	if _, err := doc.LookupErr(deletedKey); err == nil {
@@ -353,7 +353,7 @@ func newChangeLog(db *driver.Database) *changeLog {
 // Log implements store.DB.
 func (db *DB) Log() store.Log { return db.log }
 
-// prepare creates the indexes of the log, and a first entry if the log is empty, so that every log has a position.
+// prepare creates the indexes of the log. If the log is empty, prepare inserts a first entry, so that every log has a position.
 func (l *changeLog) prepare(ctx context.Context) error {
 	present, err := l.coll.Indexes().ListSpecifications(ctx)
 	if err != nil {
@@ -402,7 +402,8 @@ func (l *changeLog) start(collections []*collection) {
 	l.wake()
 }
 
-// close stops the goroutines of start. Other instances, or this instance after its next start, move the remaining entries.
+// close stops the goroutines that start has started. The remaining entries stay in their documents until another mover moves
+// them.
 func (l *changeLog) close() {
 	l.mu.Lock()
 	stop := l.stop
@@ -635,7 +636,7 @@ func (l *changeLog) Sweep(ctx context.Context, before store.Time) (int64, error)
 	}
 	n := slices.IndexFunc(entries, func(e logEntry) bool { return !e.Change.At.Before(limit) })
 	if n < 0 {
-		n = len(entries) - 1 // the newest entry, or the first entry of the next batch
+		n = len(entries) - 1 // keep the newest entry, or the first entry of the next batch
 	}
 	if n <= 0 {
 		return 0, nil

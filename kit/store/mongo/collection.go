@@ -39,8 +39,8 @@ const (
 	searchWait  = 5 * time.Second // how long a further search waits before it fails with store.ErrSearches
 )
 
-// begin translates the filter of a query. If the filter has a search, begin waits until fewer than maxSearches searches are
-// running, for at most searchWait. If err is nil, the caller must call end after the query.
+// begin translates the filter of a query. If the filter has a search and maxSearches searches are already running, begin waits
+// for at most searchWait. If err is nil, the caller must call end after the query.
 func (c *collection) begin(ctx context.Context, f store.Filter) (filter bson.D, end func(), err error) {
 	filter, err = c.existing(f)
 	if err != nil || !engine.HasSearch(f) {
@@ -66,7 +66,7 @@ func selectsID(f store.Filter) bool {
 	return false
 }
 
-// maxCounted is the number of documents above which count uses an estimate, if the server does not keep an exact number.
+// maxCounted is the largest number of documents that count determines exactly on a server that only estimates the number.
 const maxCounted = 10_000
 
 // Insert implements store.Engine. If the server rejects a duplicate without naming the index, Insert looks for the index with
@@ -170,7 +170,7 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) (
 	return n, err
 }
 
-// list reads the documents of q. filter is q.Filter, translated.
+// list reads the documents of q. filter is the translation of q.Filter.
 func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, next func() any) error {
 	opts := options.Find()
 	keys := sortKeys(q.Sort)
@@ -312,8 +312,8 @@ func (c *collection) conflictingUpdateFields(ctx context.Context, filter, update
 	return c.conflictingFields(ctx, value, where(idKey, "$ne", current.Lookup(idKey)))
 }
 
-// assigned returns the value that update sets at a path, directly or as a part of a parent. It returns nil if update removes
-// the field. ok is false if update neither sets nor removes the field. update is a result of schema.update.
+// assigned returns the value that update sets at a path, directly or in a parent field. It returns nil if update removes the
+// field. ok is false if update neither sets nor removes the field. update is a result of schema.update.
 func assigned(update bson.D, path string) (v any, ok bool) {
 	for _, operator := range []string{"$set", "$unset"} {
 		fields, _ := lookup(update, operator).(bson.D)

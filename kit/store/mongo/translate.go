@@ -18,7 +18,7 @@ const (
 	wordsKey = "_words"
 )
 
-// schema has the properties of a collection that the translation of filters and changes needs.
+// schema has the properties of a collection that are needed to translate filters and changes.
 type schema struct {
 	search  []string // as in Spec.Search
 	indexes []index
@@ -177,7 +177,7 @@ func sortDocument(keys []key) bson.D {
 // index start at the bound.
 func after(keys []key, row []any) (bson.D, error) {
 	if len(row) < len(keys) {
-		return nil, fmt.Errorf("mongo: After has %d values for a sort of %d keys", len(row), len(keys))
+		return nil, fmt.Errorf("mongo: After has %d values, but must have %d, one for each sort key", len(row), len(keys))
 	}
 	var bound bson.D
 	var steps, ties []bson.D

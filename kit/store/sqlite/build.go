@@ -14,8 +14,8 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// builder builds a statement. Only bind adds values, and names are checked, so that no input becomes SQL. If err is not nil,
-// the statement must not be executed.
+// builder builds a statement. No input becomes SQL: only bind adds values, and names are checked. If err is not nil, the
+// statement must not be executed.
 type builder struct {
 	strings.Builder
 	c         *collection
@@ -199,20 +199,20 @@ type part struct {
 
 // parts returns the parts of a list, in order.
 //
-// Without After, the list is one part. With After, the first part has the rows that differ from the row After only in the last
-// field, the id. The next parts have the rows that differ in the field before the id, and so on up to the first field. Each
-// part is one range of an index, and SQLite finds the start of the range directly. A single comparison of row values would
-// exclude absent values, and SQLite would use only the first field of the index for it.
+// Without After, the list is one part. With After, each part belongs to one field of the order, beginning with the last field,
+// the id. The rows of a part follow After in this field and equal After in the fields before it. Each part is one range of an
+// index, and SQLite finds the start of the range directly. A single comparison of row values would exclude absent values, and
+// would use only the first field of the index.
 func parts(q store.Query) ([]part, error) {
 	order := engine.TotalOrder(q.Sort)
 	if q.After == nil {
 		return []part{{q.Filter, order}}, nil
 	}
 	if len(q.After) < len(order) {
-		return nil, errors.New("store: After needs the value of each field of the sort, and the id")
+		return nil, errors.New("store: After must have a value for each field of the sort, and the id")
 	}
 	if q.Skip != 0 {
-		return nil, errors.New("store: Skip and After exclude each other")
+		return nil, errors.New("store: a query cannot have both Skip and After")
 	}
 	var out []part
 	for i := len(order) - 1; i >= 0; i-- {

@@ -54,7 +54,7 @@ func (c *collection) insert(id store.ID, doc any) *builder {
 		return b.fail(err)
 	}
 	if bytes.Contains(data, []byte("null")) {
-		// json_patch removes nulls. Otherwise a later json_set could not set a field below a null.
+		// json_patch removes nulls, because json_set cannot set a field below a null.
 		return b.write("json_patch('{}',").bind(string(data)).write("))")
 	}
 	return b.bind(string(data)).write(")")
@@ -105,14 +105,15 @@ func (c *collection) changesSearched(changes []store.Change) bool {
 	})
 }
 
-// merge merges segments, the parts of the FTS5 index, after texts with a total of size bytes were indexed. The number of merged
-// pages is in proportion to size, because a page takes about 150 µs. Thousands of writes share the merge of a large segment.
+// merge merges segments (parts of the FTS5 index) after size bytes of text were indexed. The number of merged pages is
+// proportional to size, because merging a page takes about 150 µs. The merge of a large segment is spread over thousands of
+// writes.
 func (c *collection) merge(tx *transaction, size int64) error {
 	_, err := tx.exec("INSERT INTO "+c.words+"("+c.words+",rank) VALUES('merge',?)", 2+size/2048)
 	return err
 }
 
-// trusted skips the checks for duplicate names and invalid UTF-8, which stored documents cannot have.
+// trusted skips the checks for duplicate names and invalid UTF-8. Stored documents have neither.
 var trusted = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // decode decodes a stored document into the value that into points to. It uses version 2 of encoding/json, which takes a

@@ -18,13 +18,14 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// maxStatements is the maximum number of prepared statements of a connection. Statements with the same SQL share one.
+// maxStatements is the maximum number of prepared statements of a connection. Statements with the same SQL share one prepared
+// statement.
 const maxStatements = 128
 
 // conn is a connection to the file with its prepared statements. Only one goroutine may use it at a time.
 //
-// conn uses the driver without database/sql, which has no limit for prepared statements, and allocates more for a row than the
-// row itself needs.
+// conn uses the driver without database/sql, because database/sql does not limit the number of prepared statements, and allocates
+// much memory for each row.
 type conn struct {
 	driver   driver.Conn
 	prepared map[string]*list.Element // the elements of lastUsed, by SQL
@@ -80,8 +81,8 @@ func (c *conn) exec(ctx context.Context, query string, args ...any) (driver.Resu
 
 // rows returns the rows of a statement. No row follows an error. The slice of a row is only valid until the next row.
 //
-// For a statement of less than a few milliseconds, pass a ctx that cannot be cancelled. For other contexts, the driver starts a
-// goroutine that interrupts the statement when ctx ends.
+// For a statement that takes less than a few milliseconds, pass a ctx that cannot be cancelled. For other contexts, the driver
+// starts a goroutine that interrupts the statement when ctx ends.
 func (c *conn) rows(ctx context.Context, query string, args []any) iter.Seq2[[]driver.Value, error] {
 	return func(yield func([]driver.Value, error) bool) {
 		stmt, err := c.prepare(ctx, query)
@@ -306,8 +307,8 @@ func codeOf(err error) int {
 	return e.Code()
 }
 
-// uniqueFields returns the fields of the unique index that SQLite's message names. A message that names no index is about the
-// column id.
+// uniqueFields returns the fields of the unique index that SQLite's message names. If the message names no index, the duplicate
+// is in the column id.
 func uniqueFields(err error) []string {
 	_, after, ok := strings.Cut(err.Error(), "index '")
 	if !ok {

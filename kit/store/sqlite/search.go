@@ -12,10 +12,10 @@ import (
 	"example.com/ginseng/kit/store/textsearch"
 )
 
-// searchPlan describes how one connection finds the documents of a list that match a search. A lookup of a common word returns
-// too many rows. A scan, which reads documents and checks each document for the word, is faster. If the search has rare words,
-// the documents with all rare words are scanned. Otherwise the documents of the list are scanned in the order of the list,
-// until the page is full. docs/performance.md has figures.
+// searchPlan describes how one connection finds the documents of a list that match a search. Rare words are looked up with FTS5.
+// Common words would return too many rows. It is faster to scan for them: to read documents and check each document for the
+// words. If the search has rare words, only the documents with all rare words are scanned. Otherwise the documents are scanned in
+// the order of the list, until the page is full. docs/performance.md has figures.
 type searchPlan struct {
 	c    *collection
 	conn *conn
@@ -30,8 +30,8 @@ type searchPlan struct {
 	threshold int64            // a word in this many documents is common; 0 if a word of the search is rare
 }
 
-// Measured costs: scanning one document takes as long as looking up 8 documents of a word, or as looking up, fetching and
-// sorting 1 document.
+// Measured costs: scanning one document takes as long as looking up 8 documents with a word, or as looking up, fetching and
+// sorting one document.
 const (
 	lookUpsPerScan = 8
 	fetchesPerScan = 1
@@ -186,8 +186,8 @@ func (c *collection) plan(conn *conn, q store.Query, search store.TextSearch, wo
 		return nil, err
 	}
 	rows := min(q.Skip+cmp.Or(q.Limit, defaultRows), maxPlannedRows)
-	// If a word is in threshold documents, looking up the word costs as much as scanning the list. Such a scan finds the rows
-	// in about rows*documents/threshold documents.
+	// If a word is in threshold documents, looking up the word costs as much as scanning the list. The scan then reads about
+	// rows*documents/threshold documents.
 	threshold := int64(math.Sqrt(float64(fetchesPerScan) * float64(rows) * float64(documents)))
 	threshold = max(1, min(threshold, conn.pool.maxScans/2))
 	limit := threshold
@@ -258,8 +258,8 @@ func (c *collection) documents(conn *conn) (int64, error) {
 	return conn.integer(context.Background(), c.build("SELECT documents FROM _collections WHERE name=").bind(c.spec.Name))
 }
 
-// requiredSearch returns the first search that every document of f must match, and the words of the search. It returns no words
-// if f requires no search, or if the search has no words.
+// requiredSearch returns the first search that every document selected by f must match, and the words of the search. It returns
+// no words if f requires no search, or if the search has no words.
 func (c *collection) requiredSearch(f store.Filter) (search store.TextSearch, words []string) {
 	switch f := f.(type) {
 	case store.TextSearch:
