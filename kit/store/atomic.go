@@ -22,14 +22,14 @@ var ErrNoTransactions = apperr.New(apperr.NotSupported, "This request needs a da
 var ErrTooLong = apperr.New(apperr.Unavailable, "The change took too long, and nothing was stored. Try again in a few seconds.").AsOverload()
 
 // ErrSearchInAtomic is returned inside an Atomic by an operation whose filter has a Search.
-var ErrSearchInAtomic = errors.New("store: a search inside an Atomic; search before calling Atomic")
+var ErrSearchInAtomic = errors.New("store: an Atomic cannot search; search before calling Atomic")
 
 // ErrNoAtomic is returned by Collection.Lock with a context that does not belong to an Atomic.
-var ErrNoAtomic = errors.New("store: Lock outside of an Atomic; call it in the function that Atomic calls, with its context")
+var ErrNoAtomic = errors.New("store: Lock needs the context of an Atomic; call Lock in the function that Atomic calls, with the context of the function")
 
 // Lock prevents other callers from changing the documents with the ids until the Atomic of ctx ends, even if the Atomic only
-// reads them. Use Lock to enforce a rule over several documents: each writer locks a document that all writers share. If
-// DB.Serializable is true, Lock is not needed. Errors: NotFound if a document does not exist; ErrNoAtomic if ctx does not
+// reads these documents. Use Lock to enforce a rule over several documents: each writer locks a document that all writers share.
+// If DB.Serializable is true, Lock is not needed. Errors: NotFound if a document does not exist; ErrNoAtomic if ctx does not
 // belong to an Atomic.
 func (c *Collection[T]) Lock(ctx context.Context, ids ...ID) error { return c.engine.Lock(ctx, ids...) }
 
@@ -136,7 +136,7 @@ func (c *Commit) add(f func()) bool {
 
 // AfterCommit registers f to be called after the Atomic of ctx has succeeded. If the Atomic fails, f is not called. If ctx
 // belongs to a Together on a server without transactions, f is called after the function of the Together has returned, even if
-// that function fails. Without an Atomic or Together, and after the end of a successful Atomic or Together, AfterCommit calls f
+// that function fails. If ctx belongs to neither, or if the Atomic or the Together has already succeeded, AfterCommit calls f
 // immediately.
 func AfterCommit(ctx context.Context, f func()) {
 	if c, ok := ctx.Value(commitKey{}).(*Commit); !ok || !c.add(f) {

@@ -29,10 +29,10 @@ const (
 	OpInc   Op = "inc"
 )
 
-// Comparison selects documents by comparing a field with a scalar. A scalar has the underlying type string, bool, signed
-// integer or float, is a Time, Decimal or ID, is a pointer to one of these types, or is nil. nil stands for an absent field.
-// Gt, Gte, Lt and Lte select only documents with the field, and select nothing if the value is nil. Ne also selects documents
-// without the field, unless the value is nil.
+// Comparison selects documents by comparing a field with a scalar. A scalar is a Time, a Decimal, an ID, or a value whose
+// underlying type is string, bool, a signed integer or a float. A pointer to such a value and nil are also scalars. nil stands
+// for an absent field. Gt, Gte, Lt and Lte select only documents with the field, and select nothing if the value is nil. Ne also
+// selects documents without the field, unless the value is nil.
 type Comparison struct {
 	Op    Op
 	Field string
@@ -85,7 +85,7 @@ func Lte(field string, v any) Filter { return Comparison{OpLte, field, v} }
 // In selects documents whose field equals one of the values; nil stands for an absent field.
 func In(field string, values ...any) Filter { return Membership{Field: field, Values: values} }
 
-// Values returns the items of a list as arguments of In and Contains.
+// Values returns the items of list in a slice that can be passed to In and Contains.
 func Values[T any](list []T) []any {
 	values := make([]any, len(list))
 	for i, item := range list {

@@ -20,10 +20,10 @@ type Log interface {
 	// Newest returns the entries that the filter selects, newest first.
 	Newest(context.Context, LogFilter) ([]Entry, error)
 	// Wait returns nil when the collection may have an entry after the position; "" stands for any collection. Wait returns
-	// Unavailable if ctx ends first. Wait notices an entry of another instance about 100 ms later.
+	// Unavailable if ctx ends first. An entry that another instance writes ends the wait about 100 ms later.
 	Wait(ctx context.Context, collection string, after Position) error
-	// Sweep deletes the oldest entries that were created before the time, at most 500, and returns their number. It never
-	// deletes the newest entry. On MongoDB, it keeps entries one hour longer.
+	// Sweep deletes up to 500 of the oldest entries that were created before the time, and returns their number. It never deletes
+	// the newest entry. On MongoDB, Sweep keeps entries for one hour longer.
 	Sweep(ctx context.Context, before Time) (int64, error)
 }
 

@@ -12,8 +12,8 @@ import (
 	"example.com/ginseng/kit/suggest"
 )
 
-// names are the names that filters, sorts and changes of a collection can use: the stored fields of its type. Engines do not
-// check that these fields exist, because migrations use the names of earlier versions.
+// names has the field names that filters, sorts and changes of a collection can use. Engines do not check that the fields exist,
+// because migrations use the names of earlier versions.
 type names struct {
 	collection string
 	fields     fields
@@ -30,9 +30,8 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// fieldsOf returns the fields of a type. It returns nil for a type without named fields, such as a list, and for a type that
-// encodes itself, such as Time. seen has the fields of the types that fieldsOf has already visited, because a type can refer to
-// itself.
+// fieldsOf returns the fields of a type. It returns nil for a type without named fields, such as a list, and for a type with its
+// own encoding, such as Time. A type can refer to itself, so seen has the fields of the types that fieldsOf has already visited.
 func fieldsOf(t reflect.Type, seen map[reflect.Type]fields) fields {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -135,7 +134,7 @@ func (n names) spec(s Spec) error {
 				return err
 			}
 			if index.Unique && isList(s.document, field) {
-				return fmt.Errorf("store: the unique index of %s cannot contain the list %q, because engines compare its items differently", n.collection, field)
+				return fmt.Errorf("store: the unique index of %s cannot contain the list %q, because engines compare lists differently", n.collection, field)
 			}
 		}
 	}

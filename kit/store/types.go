@@ -179,7 +179,7 @@ var decimalLimit = decimal.New(1, 12)
 // converting a product or a quotient, round it with Round (half away from zero), RoundBank (half to even) or Truncate.
 func NewDecimal(n decimal.Decimal) (Decimal, error) {
 	if !n.Truncate(decimalPlaces).Equal(n) {
-		return 0, fmt.Errorf("store: %.40s has more than 6 decimal places; round it", n)
+		return 0, fmt.Errorf("store: %.40s has more than 6 decimal places; round the number", n)
 	}
 	if n.Abs().GreaterThanOrEqual(decimalLimit) {
 		return 0, fmt.Errorf("store: %.40s has more than 12 digits before the decimal point", n)
@@ -269,7 +269,7 @@ func (o *Object) ParseInput(name string, value stdjson.RawMessage) []apperr.Fiel
 	}
 	switch {
 	case errors.Is(err, errTooDeep):
-		return fieldErr(apperr.Max, "Must have at most %d levels.", MaxObjectDepth)
+		return fieldErr(apperr.Max, "Must have at most %d levels of nested objects and arrays.", MaxObjectDepth)
 	case err != nil || *o == nil:
 		return fieldErr(apperr.Type, "Must be a JSON object with distinct names, without the character U+0000.")
 	}

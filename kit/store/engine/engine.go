@@ -33,8 +33,8 @@ func HasSearch(f store.Filter) bool {
 	return false
 }
 
-// Scalar converts the value of a Comparison to nil, string, bool, int64, float64, ID or Time. It fails for other types, such as
-// a map or a slice, because a value of these types could contain MongoDB operators.
+// Scalar converts the value of a Comparison to nil, string, bool, int64, float64, ID or Time. It fails for other types, such as a
+// map or a slice, because their values could contain MongoDB operators.
 func Scalar(v any) (any, error) {
 	if store.IsNil(v) {
 		return nil, nil
@@ -56,5 +56,5 @@ func Scalar(v any) (any, error) {
 	case r.CanFloat():
 		return r.Float(), nil
 	}
-	return nil, fmt.Errorf("store: a filter cannot compare with %T", v)
+	return nil, fmt.Errorf("store: a filter cannot compare a field with a value of type %T", v)
 }

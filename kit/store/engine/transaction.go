@@ -63,7 +63,7 @@ func (t *Transaction) Join(ctx context.Context, f func(context.Context) error) (
 // errPanic ends an Atomic whose function panics.
 var errPanic = errors.New("store: the function of an Atomic panicked")
 
-// End ends the Atomic, unless the Atomic has already ended. err is a reason to store nothing, or nil. later is the error that
+// End ends the Atomic, unless the Atomic has already ended. If err is not nil, nothing is stored. later is the error that
 // subsequent operations return. End returns nil if the writes are to be stored. Otherwise it returns the reason why nothing is
 // stored: err, or the error of the operation that failed.
 func (t *Transaction) End(err, later error) error {

@@ -67,8 +67,8 @@ func Redact(url string) string {
 	return scheme + "://" + server
 }
 
-// Same reports whether two addresses obviously name the same database. If Same returns false, both may still name the same
-// database, because a server can have several addresses.
+// Same reports whether two addresses obviously name the same database. If Same returns false, the addresses may still name the
+// same database, because a server can have several addresses.
 func Same(a, b string) bool {
 	if Path(a) == "" || Path(b) == "" {
 		return Redact(a) == Redact(b)

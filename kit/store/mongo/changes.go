@@ -478,7 +478,6 @@ func (l *changeLog) watch(ctx context.Context) {
 	}
 }
 
-// reset appends an entry of the type Reset.
 func (l *changeLog) reset(ctx context.Context, collection string) error {
 	return l.append(ctx, []logEntry{{Collection: collection, Change: newPending(ctx, store.Reset, nil)}})
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // Some servers store documents in PostgreSQL, which checks a unique index after a write. Concurrent writes of the same value
-// therefore wait for each other until the deadlock_timeout (1 s). Then PostgreSQL aborts all of these writes except one, one
-// after the other. If an aborted write is repeated too early, the other writes wait again. So an instance sends only one write
-// of a value at a time, and pauses before it repeats a write.
+// therefore wait for each other until PostgreSQL's deadlock_timeout (1 s). Then PostgreSQL aborts one write after the other until
+// one write is left. If an aborted write is repeated too early, the other writes wait again. Therefore an instance sends only one
+// write of a value at a time, and pauses before it repeats a write.
 
 // writeUnique calls f, which writes a document. While f runs, no other caller in this instance writes the same values of a
 // unique index. After a deadlock, writeUnique calls f again; see retryDeadlock. In a transaction, writeUnique only calls f,

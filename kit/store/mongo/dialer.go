@@ -40,8 +40,9 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	return c, nil
 }
 
-// heartbeatFailed closes the connections to a server that have received nothing since a heartbeat was sent, if the heartbeat has
-// timed out. The driver then retries their operations on other connections. heartbeatFailed ignores other errors of a heartbeat.
+// If a heartbeat times out, heartbeatFailed closes the connections to the server that have received nothing since the heartbeat
+// was sent. The driver then retries the operations of these connections on other connections. heartbeatFailed ignores other
+// errors of a heartbeat.
 func (d *dialer) heartbeatFailed(e *event.ServerHeartbeatFailedEvent) {
 	number := strings.LastIndex(e.ConnectionID, "[") // the driver appends "[NUMBER]" to the address
 	if !driver.IsTimeout(e.Failure) || number < 0 {

@@ -49,8 +49,8 @@ var unavailableCodes = []int{
 	14031, // OutOfDiskSpace
 }
 
-// translate converts an error of the driver to an error that package store documents. To other errors, it only adds a prefix.
-// indexes are the indexes of the collection; nil if the command cannot cause a duplicate.
+// translate converts an error of the driver to an error that package store documents. It adds a prefix to other errors. indexes
+// are the indexes of the collection; nil if the command cannot cause a duplicate.
 func translate(err error, indexes []index) error {
 	switch {
 	case err == nil:
@@ -88,7 +88,7 @@ func hasLabel(err error, labels ...string) bool {
 }
 
 // isDuplicate reports whether a unique index rejected a write, or could not be created because of duplicates. FerretDB 1 and
-// DocumentDB return MongoDB's code only for an insert, and otherwise the message of SQLite or PostgreSQL.
+// DocumentDB return MongoDB's code only for an insert. For other writes, they return the message of SQLite or PostgreSQL.
 func isDuplicate(err error) bool {
 	return driver.IsDuplicateKeyError(err) ||
 		hasMessage(err, "UNIQUE constraint failed: index", "violates exclusion constraint", "violates unique constraint",

@@ -26,7 +26,7 @@ const (
 // index is an index that the engine creates.
 type index struct {
 	name   string
-	fields []string // as declared; nil for an index of words
+	fields []string // as declared; nil for an index of words or of pending entries
 	keys   bson.D
 	unique bool
 }
@@ -135,14 +135,14 @@ func (c *collection) create(ctx context.Context, idx index) error {
 			"{$push: \"$_id\"}}}, {$match: {\"ids.1\": {$exists: true}}}]). %[4]w",
 			strings.Join(idx.fields, " and "), c.coll.Name(), strings.Join(values, ", "), err)
 	case hasCode(err, codeIndexOptionsConflict, codeIndexKeySpecsConflict):
-		return fmt.Errorf("mongo: the collection %s has the index %s under another name, or another index under its name; "+
+		return fmt.Errorf("mongo: the collection %s has the index %s with another name, or another index with this name; "+
 			"drop that index and start again: %w", c.coll.Name(), idx.name, err)
 	}
 	return translate(err, nil)
 }
 
 // drop drops an index if it exists. Before it drops an index of words, it removes the words, because later changes would not
-// update them. Before it drops the index of pending entries, it removes the tombstones.
+// update the words. Before it drops the index of pending entries, it removes the tombstones.
 func (c *collection) drop(ctx context.Context, name string) error {
 	if name == pendingIndex {
 		if _, err := c.coll.DeleteMany(ctx, where(deletedKey, "$exists", true)); err != nil {

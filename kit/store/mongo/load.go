@@ -60,7 +60,7 @@ func (db *DB) Drop(ctx context.Context, name string) error {
 func (c *collection) checkLossless(raw bson.Raw, into any) error {
 	id := raw.Lookup(idKey)
 	if id.Type != bson.TypeObjectID {
-		return fmt.Errorf("%s: the _id of the document %v is not an ObjectID; change it to one", c.coll.Name(), id)
+		return fmt.Errorf("%s: the _id of the document %v is not an ObjectID; change the _id to an ObjectID", c.coll.Name(), id)
 	}
 	doc, err := rewrite(raw, unescape)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *collection) checkLossless(raw bson.Raw, into any) error {
 		return fmt.Errorf("%s: the document %v: %w", c.coll.Name(), id, err)
 	}
 	if _, ok := object["id"]; ok {
-		return fmt.Errorf("%s: the document %v has a field \"id\", which the service cannot distinguish from \"_id\"; remove it", c.coll.Name(), id)
+		return fmt.Errorf("%s: the document %v has a field \"id\", which the service cannot distinguish from \"_id\"; remove the field \"id\"", c.coll.Name(), id)
 	}
 	object["id"] = object[idKey]
 	delete(object, idKey)

@@ -65,11 +65,11 @@ type DB struct {
 func (db *DB) System() string { return "mongodb" }
 
 // Open returns a handle for the database at the URI ("mongodb://host/name" or "mongodb+srv://host/name"). If the URI does not
-// name a database, the name is DefaultName. Open connects in the background; use Ping to wait for the server. monitor observes
-// the commands; it may be nil. Unless the URI sets other options:
+// name a database, the name is DefaultName. Open connects in the background; use Ping to wait for the server. monitor, which may
+// be nil, observes the commands. Unless the URI sets other options:
 //
-//   - Writes wait for a majority of the replica set and its journals (w=majority, journal=true), so that no failover
-//     loses a confirmed write.
+//   - A write is confirmed when a majority of the replica set has written it to the journal (w=majority, journal=true). Therefore
+//     no failover loses a confirmed write.
 //   - Reads go to the primary and return the latest data (readPreference=primary, readConcernLevel=local). All instances see a
 //     confirmed write immediately, for example that a session was deleted.
 //   - Reads, and writes of one document, are retried after a lost connection or an election (retryReads, retryWrites).
@@ -165,8 +165,8 @@ func (db *DB) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// identify sets hasExactCount and transactions. Only MongoDB lists storage engines in the response to buildInfo. Other products,
-// and the router of a sharded cluster, do not.
+// identify sets hasExactCount and transactions. Only MongoDB servers list storage engines in the response to buildInfo. Other
+// products and the router of a sharded cluster do not.
 func (db *DB) identify(ctx context.Context) error {
 	var build struct {
 		StorageEngines []string `bson:"storageEngines"`

@@ -16,8 +16,8 @@ import (
 )
 
 // Backup writes a snapshot of the database at path to a new file and checks the file. It fails if the new file already exists.
-// If Backup fails for another reason, there is no new file, unless only the sync of its directory failed. After every few MiB,
-// Backup calls progress with the copied and the total number of bytes. Another process may use the database during the backup.
+// After another error, the new file does not exist, except if only the sync of the directory failed. Every few MiB, Backup calls
+// progress with the number of copied bytes and the total number of bytes. Another process may use the database during the backup.
 // The changes of that process are not in the backup, and stay in the write-ahead log until the backup ends.
 func Backup(ctx context.Context, path, file string, progress func(done, total int64)) (err error) {
 	if _, err := os.Lstat(file); err == nil {
@@ -126,7 +126,7 @@ func (c *conn) backup(ctx context.Context, file string, progress func(done, tota
 	return cmp.Or(copyPages(ctx, b, progress), b.Finish()) // after a failed step, Finish returns the same error
 }
 
-// copyPages copies all pages. After each step, it calls progress with the copied and the total number of bytes.
+// copyPages copies all pages. After each step, it calls progress with the number of copied bytes and the total number of bytes.
 func copyPages(ctx context.Context, b *sqlite.Backup, progress func(done, total int64)) error {
 	const pageSize = 4096 // bytes; SQLite's default
 	const step = 1024     // pages between checks of ctx

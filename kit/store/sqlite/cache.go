@@ -34,8 +34,8 @@ func newCache() *cache {
 	return &cache{recent: make(map[cacheKey][]byte), old: make(map[cacheKey][]byte)}
 }
 
-// get returns a document, or nil if the cache does not have it, and the state to pass to put. Callers must not modify the
-// document.
+// get returns a document and the state to pass to put. doc is nil if the cache does not have the document. Callers must not
+// modify the document.
 func (c *cache) get(key cacheKey) (doc []byte, state uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,7 +100,7 @@ func (c *cache) clear() {
 	c.size = 0
 }
 
-// idOf returns the ID if f selects a document by its id and by nothing else; otherwise ok is false.
+// If f is Eq("id", id), idOf returns id; otherwise ok is false.
 func idOf(f store.Filter) (id store.ID, ok bool) {
 	equal, ok := f.(store.Comparison)
 	if !ok || equal.Op != store.OpEq || equal.Field != "id" {

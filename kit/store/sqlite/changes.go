@@ -250,8 +250,8 @@ func (l changeLog) Wait(ctx context.Context, collection string, after store.Posi
 	return l.db.writer.log.Wait(ctx, collection, after)
 }
 
-// Sweep implements store.Log. It stops at the first entry that must be kept. Therefore the remaining entries have no gaps, even
-// if the clock was set back.
+// Sweep implements store.Log. It stops at the first entry that must be kept. Therefore the numbers of the remaining entries have
+// no gaps, even if the clock was set back.
 func (l changeLog) Sweep(ctx context.Context, before store.Time) (n int64, err error) {
 	if !l.db.isLogged() {
 		return 0, nil

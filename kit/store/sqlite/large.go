@@ -10,23 +10,23 @@ import (
 )
 
 // Indexing takes about 1.5 µs for each word: 3 ms for maxWords, 150 ms for 100,000 Chinese characters, each of which begins a
-// word. Meanwhile other writes wait. Therefore a write splits a long text into words before it waits for the writer. Writes
-// with more than maxWords words take turns. All other writes run between two turns.
+// word. Meanwhile other writes wait. Therefore a write splits a long text into words before it waits for the writer. Writes with
+// more than maxWords words take turns. Between two of them, the other waiting writes run.
 const (
 	longText  = 4 << 10  // bytes of a document and its changes; shorter texts have fewer words than maxWords
 	largeText = 64 << 10 // bytes; a larger text is split only when it is the write's turn, because its words need much memory
 	maxWords  = 2000
 )
 
-// After a write with many words, separate transactions merge segments of FTS5. Each of them takes about 5 ms, and merges
-// mergedPages pages. The transaction of the write merges only as many pages as for maxMerged bytes of text.
+// After a write with many words, separate transactions merge segments of FTS5. Each of these transactions merges mergedPages
+// pages, which takes about 5 ms. The write itself merges no more pages than a write of maxMerged bytes of text.
 const (
 	mergedPages = 64
 	maxMerged   = 16 << 10
 )
 
-// insertedText builds the statement that reads the searched text of the document that b inserts. The result is nil if there is
-// no such text or if the document is short.
+// insertedText builds the statement that reads the searched text of the document that b inserts. The result is nil if the
+// collection has no searched fields or the document is short.
 func (c *collection) insertedText(b *builder) *builder {
 	if b.err != nil || len(c.spec.Search) == 0 || b.size() <= longText {
 		return nil
@@ -61,8 +61,8 @@ func (b *builder) size() (n int) {
 	return n
 }
 
-// writeText makes the writer call do, which makes a change, and waits for the commit. The statement b reads the searched text
-// that the change stores, and returns no row if the document is short. If b is nil, the text is short or does not change.
+// writeText makes the writer call do, and waits for the commit. The statement b reads the searched text that do stores; b returns
+// no row if the document is short. If b is nil, the text is short or does not change.
 func (c *collection) writeText(ctx context.Context, b *builder, do func(*transaction) error) error {
 	var text string
 	if b != nil {

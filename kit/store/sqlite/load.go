@@ -9,8 +9,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Load implements store.Engine. It stores all documents or none, in one transaction. The documents are durable after the next
-// Prepare or other change.
+// Load implements store.Engine. It stores all documents or none, in one transaction. The documents become durable with the next
+// Prepare or the next other write.
 func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	if c.err != nil {
 		return c.err

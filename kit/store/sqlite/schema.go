@@ -57,9 +57,9 @@ func fieldsOf(index string) []string {
 	return strings.Split(fields, ",")
 }
 
-// indexes returns the statements that create the declared indexes, by name. A unique index does not end with the id, because
-// the id would make all entries distinct. Lists need the order by id, so they use a second index with the id. A unique index
-// omits documents that lack one of its fields, because absent values are not duplicates.
+// indexes returns the statements that create the declared indexes, by name. A unique index does not end with the id, because the
+// id would make all entries distinct. Lists need the order by id, so each unique index has a second index that ends with the id.
+// A unique index omits documents that lack one of its fields, because absent values are not duplicates.
 func (c *collection) indexes() map[string]string {
 	statements := make(map[string]string)
 	for _, index := range c.spec.Indexes {

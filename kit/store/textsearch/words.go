@@ -166,8 +166,8 @@ var asciiFold = func() (table [utf8.RuneSelf]byte) {
 	return table
 }()
 
-// plainLetters has the folded form of letters that Unicode does not decompose, but that people type without their stroke or as
-// two letters. It also has U+0345, a mark whose upper case is a letter, and U+0640, which only stretches Arabic text.
+// plainLetters has the folded forms of letters that Unicode does not decompose. People type these letters without the stroke or
+// as two letters. It also has U+0345, a mark whose upper case is a letter, and U+0640, which only stretches Arabic text.
 var plainLetters = map[rune]string{
 	'ß': "ss", 'ẞ': "ss", 'æ': "ae", 'Æ': "ae", 'œ': "oe", 'Œ': "oe", 'ø': "o", 'Ø': "o", 'đ': "d", 'Đ': "d",
 	'ħ': "h", 'Ħ': "h", 'ł': "l", 'Ł': "l", 'ŧ': "t", 'Ŧ': "t", '\u0345': "ι", 'ـ': "",

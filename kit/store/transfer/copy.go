@@ -89,7 +89,7 @@ func open(ctx context.Context, open func(context.Context, string) (store.DB, err
 type copier struct {
 	Options
 	source, target     store.DB
-	last               map[string][]any    // last document of each collection of the target, as in Query.After
+	last               map[string][]any    // position of the last document of each collection in the target, as in Query.After
 	inSource, inTarget map[string]checksum // by collection; without empty collections
 }
 
@@ -106,7 +106,7 @@ func (c *copier) checkSource(ctx context.Context) error {
 		return err
 	}
 	if len(names) == 0 {
-		return errors.New("has no collections; check its address")
+		return errors.New("has no collections; check the address")
 	}
 	for _, name := range c.Skip {
 		if !slices.Contains(names, name) {
@@ -281,7 +281,6 @@ func CheckFinished(ctx context.Context, db store.DB) error {
 		m.Source, m.CreatedAt)
 }
 
-// createMarker creates the marker of a copy from source.
 func createMarker(ctx context.Context, db store.DB, source string) (*marker, error) {
 	m := &marker{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), Source: source}
 	return m, db.Open(markerSpec).Load(ctx, []store.Document{m})

@@ -67,7 +67,7 @@ func kinds(t *testing.T) map[string]func(t *testing.T) string {
 		"sqlite": func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
 	}
 	if !mongotest.Available() {
-		t.Log("NOT TESTED against MongoDB: set TEST_MONGODB_URI, or run by scripts/mongod")
+		t.Log("NOT TESTED against MongoDB: set TEST_MONGODB_URI, or run the tests with scripts/mongod")
 		return all
 	}
 	all["mongodb"] = func(t *testing.T) string { return mongotest.New(t).String() }

@@ -28,7 +28,7 @@ func Available() bool { return os.Getenv(variable) != "" }
 func New(t testing.TB, opts ...string) *url.URL {
 	t.Helper()
 	if !Available() {
-		t.Skip("NOT TESTED against MongoDB: set " + variable + ", or run by scripts/mongod")
+		t.Skip("NOT TESTED against MongoDB: set " + variable + ", or run the tests with scripts/mongod")
 	}
 	name := "test_" + bson.NewObjectID().Hex()
 	address, err := withDatabase(os.Getenv(variable), name, opts...)
