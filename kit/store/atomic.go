@@ -136,8 +136,8 @@ func (c *Commit) add(f func()) bool {
 
 // AfterCommit registers f to be called after the Atomic of ctx has succeeded. If the Atomic fails, f is not called. If ctx
 // belongs to a Together on a server without transactions, f is called after the function of the Together has returned, even if
-// that function fails. If ctx belongs to neither, or if the Atomic or the Together has already succeeded, AfterCommit calls f
-// immediately.
+// that function fails. If ctx belongs to no Atomic or Together, or if the Atomic or Together has already succeeded, AfterCommit
+// calls f immediately.
 func AfterCommit(ctx context.Context, f func()) {
 	if c, ok := ctx.Value(commitKey{}).(*Commit); !ok || !c.add(f) {
 		f()

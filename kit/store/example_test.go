@@ -53,7 +53,7 @@ func Example() {
 	err = plants.Insert(ctx, Plant{Meta: store.NewMeta(store.NewID(), now), Name: "Sage"})
 	fmt.Println(apperr.CodeOf(err))
 
-	// Two buyers of the last piece: the filter is part of the update, so only one succeeds.
+	// Two buyers want the last piece. The filter is part of the update, so only one buyer succeeds.
 	sage, err := plants.Update(ctx, store.And(store.Eq("name", "Sage"), store.Gte("stock", 10)), store.Inc("stock", -10))
 	if err != nil {
 		log.Fatal(err)
@@ -86,7 +86,7 @@ type account struct {
 
 var errBalance = errors.New("the balance is too low")
 
-// transfer moves an amount from one account to another one.
+// transfer moves an amount from one account to another account.
 func transfer(ctx context.Context, db store.DB, accounts *store.Collection[account], from, to store.ID, amount int64) error {
 	return db.Atomic(ctx, func(ctx context.Context) error {
 		if _, err := accounts.Update(ctx, store.Eq("id", to), store.Inc("balance", amount)); err != nil {

@@ -13,9 +13,9 @@ import (
 type Log interface {
 	// Last returns the position of the newest entry.
 	Last(context.Context) (Position, error)
-	// Read returns the entries that q selects, in order. next is the position at which to continue reading: the position of the
-	// last returned entry or, if fewer than q.Limit entries were returned, the position of the newest entry of all collections.
-	// Errors: ErrPosition if the log does not have the position q.After.
+	// Read returns the entries that q selects, in order. next is the position at which to continue reading. If Read returns
+	// q.Limit entries, next is the position of the last of them. Otherwise next is the position of the newest entry of all
+	// collections. Errors: ErrPosition if the log does not have the position q.After.
 	Read(ctx context.Context, q LogQuery) (entries []Entry, next Position, err error)
 	// Newest returns the entries that the filter selects, newest first.
 	Newest(context.Context, LogFilter) ([]Entry, error)

@@ -12,9 +12,9 @@
 //   - Strings compare by code point. Absent values sort before all other values. Documents with equal values are sorted by id, in
 //     the direction of the last Order.
 //   - Unique indexes ignore documents that lack one of their fields.
-//   - The errors that a caller can handle are *apperr.Error: NotFound, Conflict (Fields has the duplicate fields),
-//     PreconditionFailed (ErrStale), NotSupported (ErrNoTransactions), and Unavailable (the database is unreachable, full,
-//     read-only or overloaded, or the context ended; errors.Is finds the error of the context).
+//   - Errors that a caller can handle are *apperr.Error: NotFound, Conflict (its Fields are the duplicate fields),
+//     PreconditionFailed (ErrStale), NotSupported (ErrNoTransactions) and Unavailable. Unavailable means that the database is
+//     unreachable, full, read-only or overloaded, or that the context has ended; errors.Is finds the error of the context.
 package store
 
 import (

@@ -173,7 +173,7 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
-// TestMaxPending checks that a writer moves the entries if no mover is running.
+// TestMaxPending checks that an update moves the entries if no mover is running.
 func TestMaxPending(t *testing.T) {
 	t.Parallel()
 	_, c, internal := openWithoutMover(t, createLog(t))

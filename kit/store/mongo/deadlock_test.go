@@ -115,7 +115,7 @@ func TestDeadlockPauses(t *testing.T) {
 			if tries != retries+1 || isDeadlock(err) != (deadlocks > 4) {
 				t.Errorf("%d deadlocks: %d tries, %v", deadlocks, tries, err)
 			}
-			least := 500 * time.Millisecond * (1<<retries - 1) // each pause is twice the previous one
+			least := 500 * time.Millisecond * (1<<retries - 1) // each pause is twice as long as the previous pause
 			if took := time.Since(begun); took < least || took > 2*least {
 				t.Errorf("%d deadlocks: the pauses took %v, want %v to %v", deadlocks, took, least, 2*least)
 			}

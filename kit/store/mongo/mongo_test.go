@@ -134,7 +134,7 @@ func TestOneCommandEach(t *testing.T) {
 	}
 }
 
-// TestFind checks the find commands: a lookup by id has no sort, other queries have one.
+// TestFind checks the find commands: a lookup by id has no sort, all other queries have a sort.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	var sent bson.D
@@ -170,7 +170,7 @@ func TestFind(t *testing.T) {
 }
 
 // TestForgotten makes the network drop all packets of open connections, but keeps the connections open. Calls must succeed on
-// other connections long before their deadline.
+// other connections long before the deadline of the calls.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	p, address := newProxy(t, nil, "heartbeatFrequencyMS=500", "connectTimeoutMS=1000")

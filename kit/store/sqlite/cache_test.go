@@ -70,8 +70,8 @@ func TestCacheOfClosed(t *testing.T) {
 	}
 }
 
-// TestCacheDuringWrites reads documents while they are changed. No read may return a version older than one that another
-// read has returned, or that a finished update has written.
+// TestCacheDuringWrites reads documents while they are changed. No read may return an older version than an earlier read has
+// returned, or a finished update has written.
 func TestCacheDuringWrites(t *testing.T) {
 	t.Parallel()
 	_, c := openItems(t, Options{})

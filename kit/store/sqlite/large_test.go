@@ -133,7 +133,8 @@ func TestLargeTextsMerge(t *testing.T) {
 	}
 }
 
-// TestPreparedWords checks that the words of the stored text are indexed if a change stores another text than expected.
+// TestPreparedWords checks that the words of the stored text are indexed if a change stores another text than the text that was
+// split before.
 func TestPreparedWords(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})

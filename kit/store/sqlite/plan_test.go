@@ -13,8 +13,8 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// TestPlans checks that queries which a declared index supports read only this index: the queries visit no other rows and do
-// not sort rows. A page after a row begins with an index lookup, so that the cost of the page does not depend on its position.
+// TestPlans checks that a query that a declared index supports reads only this index: it visits no other rows and does not sort
+// rows. A page after a row begins with an index lookup, so that the cost of the page does not depend on its position.
 func TestPlans(t *testing.T) {
 	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "plan.db"), Options{})
 	if err != nil {

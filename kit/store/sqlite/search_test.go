@@ -38,7 +38,7 @@ func searched(t *testing.T) *collection {
 	return db.Open(itemSpec).(*collection)
 }
 
-// TestPlannedSearch compares each way to find the documents of a search with the simplest one, which looks up all words.
+// TestPlannedSearch compares the result of each kind of plan with the result of looking up all words.
 func TestPlannedSearch(t *testing.T) {
 	t.Parallel()
 	c := searched(t)

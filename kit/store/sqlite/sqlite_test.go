@@ -184,7 +184,7 @@ func wantError(t *testing.T, err error, words ...string) {
 	}
 }
 
-// TestOpenRejects checks that a path that cannot be the database fails with the reason, and that the file is not changed.
+// TestOpenRejects checks that Open returns the reason if a path cannot be a database, and does not change the file.
 func TestOpenRejects(t *testing.T) {
 	t.Parallel()
 	other := func(statements ...string) func(t *testing.T, path string) {

@@ -188,7 +188,7 @@ func testAtomicFailure(t *testing.T, open Opener) {
 	wantTitles(t, c, nil, "taken", "after")
 }
 
-// testAtomicConflict runs concurrent functions that each read a number and write the next one.
+// testAtomicConflict runs concurrent functions that each read a number and write the next number.
 func testAtomicConflict(t *testing.T, open Opener) {
 	db, c := openAtomic(t, open)
 	d := newDoc("counter")

@@ -41,7 +41,7 @@ type clinic struct {
 	invoices     *store.Collection[invoice]
 }
 
-// theRooms are the IDs of the rooms, and day is the number of minutes in which they have appointments.
+// theRooms are the IDs of the rooms, and day is the number of minutes in which the rooms have appointments.
 var theRooms = []store.ID{{1}, {2}, {3}}
 
 const day = 200

@@ -1,4 +1,4 @@
-// Package storetest has the contract of package store as tests, which run on every engine.
+// Package storetest tests the contract of package store on every engine.
 package storetest
 
 import (

@@ -196,7 +196,7 @@ func text(n int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// word is the i-th of 4,096 words.
+// word returns the i-th of 4,096 words.
 func word(i int) string {
 	syllables := strings.Fields("ba ce di fo gu ha je ki lo mu na pe ri so tu va")
 	return syllables[i%16] + syllables[i/16%16] + syllables[i/256%16]

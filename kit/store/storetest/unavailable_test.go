@@ -11,7 +11,7 @@ import (
 	"example.com/ginseng/testkit/proxy"
 )
 
-// timeout limits the time until the loss of a database is noticed, and until the database is used again after its return.
+// timeout is the time within which an engine must notice that the database is unreachable, or reachable again.
 const timeout = 30 * time.Second
 
 // TestUnavailable checks a handle whose server becomes unreachable. Until the server is reachable again, every method fails with

@@ -131,7 +131,7 @@ func hard() []paper {
 	return docs
 }
 
-// fill creates a source with the documents of hard, a changed document, and many plain ones.
+// fill creates a source with the documents of hard, a changed document, and many plain documents.
 func fill(t *testing.T, address string, many int) {
 	t.Helper()
 	with(t, address, func(db store.DB) {
