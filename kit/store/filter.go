@@ -159,7 +159,7 @@ func (p Patch[T]) Changes() (changes []Change) {
 	return changes
 }
 
-// Apply copies the fields in Given to doc, a pointer to a struct. It ignores fields whose JSON name the struct lacks.
+// Apply copies the fields in Given to doc, a pointer to a struct. It ignores fields that the struct does not have.
 func (p Patch[T]) Apply(doc any) {
 	from, to := reflect.ValueOf(p.Fields), reflect.ValueOf(doc).Elem()
 	for _, f := range reflect.VisibleFields(to.Type()) {

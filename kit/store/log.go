@@ -8,8 +8,8 @@ import (
 
 // Log is the log of changes of a database. Each insert, update and delete of a document in a collection with Spec.Changes has
 // exactly one entry, except the changes that a migration or Load makes; see Reset. The entries have consecutive numbers. The
-// entries for one document are in the order of its changes. After DB.Prepare has prepared such a collection, the log has at
-// least one entry.
+// entries for one document are in the order of its changes. After DB.Prepare has prepared a collection with Spec.Changes, the log
+// has at least one entry.
 type Log interface {
 	// Last returns the position of the newest entry.
 	Last(context.Context) (Position, error)
@@ -50,8 +50,8 @@ type Position struct {
 	ChangeID ID
 }
 
-// ErrPosition is returned by Log.Read if the log does not have the position, because the position belongs to another database
-// or Sweep has deleted its entry.
+// ErrPosition is returned by Log.Read if the log does not have the position, because the position belongs to another database or
+// Sweep has deleted the entry.
 var ErrPosition = apperr.New(apperr.NotFound, "The log of changes does not have this position.")
 
 // ChangeType is the effect of a change on a document.

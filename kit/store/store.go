@@ -146,7 +146,7 @@ type Query struct {
 	Bytes    *Size // limits the size of the documents; nil means no limit. Use a new Size for each Query
 }
 
-// CountAll is a Query.MaxCount without limit.
+// CountAll is the Query.MaxCount that counts all documents.
 const CountAll = math.MaxInt64
 
 // Size limits the total size of the documents that one List or Page reads. Sizes are in bytes of the stored form.

@@ -462,7 +462,7 @@ func (l *changeLog) watch(ctx context.Context) {
 		}
 		from, waiting := l.signal.Waiting()
 		if waiting && !watched {
-			known = max(known, from-margin) // margin: later callers may wait for earlier entries
+			known = max(known, from-margin) // later callers may wait for entries before from
 		}
 		if watched = waiting; !waiting {
 			continue
@@ -484,7 +484,7 @@ func (l *changeLog) reset(ctx context.Context, collection string) error {
 
 // append inserts the entries that the log does not have yet, in order.
 func (l *changeLog) append(ctx context.Context, entries []logEntry) error {
-	const batch = 100 // FerretDB 1 splits a larger insert, and does not stop after a part with a duplicate
+	const batch = 100 // FerretDB 1 splits a larger insert, and continues after a part with a duplicate
 	for len(entries) > 0 {
 		some := entries[:min(len(entries), batch)]
 		last, err := l.last(ctx)

@@ -66,7 +66,7 @@ func selectsID(f store.Filter) bool {
 	return false
 }
 
-// maxCounted is the largest number of documents that count determines exactly on a server that only estimates the number.
+// On a server that only estimates the number of all documents, count determines numbers up to maxCounted exactly.
 const maxCounted = 10_000
 
 // Insert implements store.Engine. If the server rejects a duplicate without naming the index, Insert looks for the index with

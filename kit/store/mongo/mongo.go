@@ -10,8 +10,10 @@
 //     the field. For documents that another program inserts, the next Prepare writes the words.
 //   - "_lock" is a number that Collection.Lock increments.
 //   - "_changes", "_pending" and "_deleted" belong to the log of changes, which is the collection "_changes"; see changes.go.
-//   - The names of indexes that Prepare creates begin with "store:", except in the log of changes. Prepare does not drop other
-//     indexes.
+//   - Except in the log of changes, the indexes that Prepare creates have names that begin with "store:". Prepare does not drop
+//     other indexes.
+//
+// FerretDB and DocumentDB, which comments mention, are servers that are compatible with MongoDB; see docs/operations.md.
 package mongo
 
 import (

@@ -11,7 +11,7 @@ import (
 
 // Indexing takes about 1.5 µs for each word: 3 ms for maxWords, 150 ms for 100,000 Chinese characters, each of which begins a
 // word. Meanwhile other writes wait. Therefore a write splits a long text into words before it waits for the writer. Writes with
-// more than maxWords words take turns. Between two of them, the other waiting writes run.
+// more than maxWords words take turns. Between two turns, the other waiting writes run.
 const (
 	longText  = 4 << 10  // bytes of a document and its changes; shorter texts have fewer words than maxWords
 	largeText = 64 << 10 // bytes; a larger text is split only when it is the write's turn, because its words need much memory

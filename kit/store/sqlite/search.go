@@ -69,9 +69,9 @@ func (c *collection) search(ctx context.Context, q store.Query, search store.Tex
 	return n, err
 }
 
-// run counts the documents, if q.MaxCount is not 0, and reads them, if next is not nil. If the search exceeds the cost limits
-// of the connection, cheap is false and run has not called next. On a connection of DB.searches, cheap is false only if run
-// fails.
+// If q.MaxCount is not 0, run counts the documents. If next is not nil, run reads the documents. If the search exceeds the cost
+// limits of the connection, cheap is false and run has not called next. On a connection of DB.searches, cheap is false only if
+// run fails.
 func (p *searchPlan) run(ctx context.Context, next func() any) (n int64, cheap bool, err error) {
 	cheap = true
 	if p.q.MaxCount > 0 {

@@ -70,7 +70,8 @@ func split(text string, pieces func(run string, add func(string))) (words []stri
 	return words
 }
 
-// runEnd returns the end of the run of characters of one kind that begins at start, and whether its script has no spaces.
+// runEnd returns the end of the run of characters of one kind that begins at start, and whether the script of the run has no
+// spaces between words.
 func runEnd(text string, start int) (end int, dense bool) {
 	for end = start; end < len(text) && text[end] != ' '; {
 		size, unspaced := 1, false
@@ -185,7 +186,7 @@ func isUnspaced(r rune) bool {
 		unicode.Myanmar) || r == 'ー' || r == '〆' || isVoicingMark(r)
 }
 
-// isVoicingMark reports whether r is a mark that changes は to ば or ぱ. Such a mark changes the sound, so it is no accent.
+// isVoicingMark reports whether r is a mark that changes は to ば or ぱ. The mark changes the sound, so fold keeps the mark.
 func isVoicingMark(r rune) bool { return r == '\u3099' || r == '\u309A' }
 
 // MissingWord returns the index of the first prefix with which no word of a text begins; -1 if there is no such prefix. The

@@ -117,7 +117,7 @@ func eachPage(ctx context.Context, db store.DB, spec store.Spec, q store.Query, 
 }
 
 // lastID returns the greatest id of a collection in the form of Query.After; nil if the collection is empty. If lossless is true,
-// it fails if the last document does not fit its type; see Query.Lossless.
+// lastID fails if the last document does not fit its type; see Query.Lossless.
 func lastID(ctx context.Context, db store.DB, spec store.Spec, lossless bool) ([]any, error) {
 	q := store.Query{Sort: []store.Order{{Field: "id", Desc: true}}, Limit: 1, Lossless: lossless}
 	if !lossless {
