@@ -25,7 +25,7 @@ var ErrTooLong = apperr.New(apperr.Unavailable, "The change took too long, and n
 var ErrSearchInAtomic = errors.New("store: an Atomic cannot search; search before calling Atomic")
 
 // ErrNoAtomic is returned by Collection.Lock with a context that does not belong to an Atomic.
-var ErrNoAtomic = errors.New("store: Lock needs the context of an Atomic; call Lock in the function that Atomic calls, with the context of the function")
+var ErrNoAtomic = errors.New("store: Lock needs an Atomic; call Lock with the context that Atomic passes to its function")
 
 // Lock prevents other callers from changing the documents with the ids until the Atomic of ctx ends, even if the Atomic only
 // reads these documents. Use Lock to enforce a rule over several documents: each writer locks a document that all writers share.

@@ -71,7 +71,7 @@ func (c *collection) checkLossless(raw bson.Raw, into any) error {
 		return fmt.Errorf("%s: the document %v: %w", c.coll.Name(), id, err)
 	}
 	if _, ok := object["id"]; ok {
-		return fmt.Errorf("%s: the document %v has a field \"id\", which the service cannot distinguish from \"_id\"; remove the field \"id\"", c.coll.Name(), id)
+		return fmt.Errorf("%s: the document %v has a field \"id\", which the service cannot distinguish from \"_id\"; remove \"id\"", c.coll.Name(), id)
 	}
 	object["id"] = object[idKey]
 	delete(object, idKey)
