@@ -22,7 +22,7 @@ import (
 // document is an OpenAPI document that responses are checked against.
 type document struct {
 	all    *openapi3.T      // for requests without the parameter fields
-	chosen *openapi3.T      // for requests with the parameter fields: fields of rows are optional
+	chosen *openapi3.T      // for requests with the parameter fields: only the id of a row is required
 	paths  pathpattern.Node // documented paths
 }
 

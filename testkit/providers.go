@@ -30,8 +30,7 @@ func (p Providers) All() map[string]providers.Fake {
 	}
 }
 
-// StartProviders starts fake identity providers and configures the service to use them. It stops them at the end of the
-// test.
+// StartProviders starts fake identity providers and configures the service to use them. The fakes stop at the end of the test.
 func (c *Config) StartProviders(t testing.TB) Providers {
 	t.Helper()
 	app := providers.App{ID: "1234567890123456", Secret: ProviderSecret}

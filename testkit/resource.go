@@ -18,57 +18,57 @@ import (
 // types that encoding/json decodes into: float64 for numbers, []any for lists, and map[string]any for objects.
 type Resource struct {
 	Start func(testing.TB, ...Option) *API // starts the service
-	Path  string                           // path of the list; if records are under a parent, the parent is RecordID(0)
+	Path  string                           // path of the list; if records have a parent, the path contains RecordID(0)
 	Under string                           // the field with the ID of the parent; "" if there is no parent
 
-	// Access has, for each caller, the expected status of each method in Methods, which are some of create, list, show, update and
-	// delete. The callers are:
+	// Methods are some of create, list, show, update and delete. Access has, for each caller, the expected status of each
+	// method, in the order of Methods. The callers are:
 	//
 	//	nobody         no credential
 	//	invalid token  a string that is not a token
 	//	master key     the master key
-	//	user           another user than the owner
-	//	owner          the user who creates records, and owns those they refer to
+	//	user           a user other than the owner
+	//	owner          the user who creates the records and owns the records that they refer to
 	//	admin          an admin
 	//	deleted user   a user who was deleted after signing in
 	//	demoted admin  a user who was an admin when signing in
 	//	ROLE           a user with a role of the project
 	//
-	// Other checks call a method as the first of these callers who may: nobody, owner, the roles, admin, master key.
+	// Other checks call a method as the first permitted caller of nobody, owner, the roles, admin and master key.
 	Methods []string
 	Access  map[string][]int
 
 	Owner        bool              // records have their owner in userId
-	OnUserDelete resource.OnDelete // effect of the deletion of the owner on a record
+	OnUserDelete resource.OnDelete // what happens to a record when its owner is deleted
 	Own          bool              // users see only their own records
 	Changes      bool              // the resource has a feed of its changes
 
 	Fields []Field
 
-	// Derived are fields of responses that the service computes, so that they can change with another field.
+	// Derived are the response fields that the service computes. They can change when another field changes.
 	Derived []string
 
-	// Records insert the records that fields of the resource refer to, and the parents of its records: three of each, with the
-	// IDs RecordID(0), RecordID(1) and RecordID(2).
+	// Records insert the parents of the records, and the records that fields refer to. Each Inserter is called with the IDs
+	// RecordID(0), RecordID(1) and RecordID(2).
 	Records []Inserter
 
 	// Insert stores a record if no route creates one; see InsertJSON.
 	Insert func(a *API, record map[string]any) store.ID
 
-	// Prepare changes the body of a request that is expected to succeed, so that the record complies with rules over several
-	// fields or records. n is at least 1 and differs in each call for one service. The body of an update has only some of the
-	// fields. Prepare can be nil.
+	// Prepare changes the body of a request that is expected to succeed, so that the body complies with rules that involve
+	// several fields or records. n is at least 1, and different in each call for the same service. The body of an update has
+	// only some of the fields. Prepare can be nil.
 	Prepare func(a *API, n int, body map[string]any)
 }
 
 // Field is a field that clients set.
 type Field struct {
 	Name     string
-	Samples  []any            // three valid values, in ascending order if the type has three
+	Samples  []any            // three valid values, in ascending order if the type has at least three values
 	Valid    []any            // more valid values, such as those at the bounds of the rules
-	Invalid  map[string][]any // invalid values by the code of their error; [0].CODE for an error of the first item of a list
+	Invalid  map[string][]any // invalid values by error code; [0].CODE is an error of the first item of a list
 	Required bool
-	Absent   any // value in responses if the request had none; unused if the field is required
+	Absent   any // value in responses if the request omits the field; unused if the field is required
 
 	Unique   bool
 	Distinct func(n int) any // returns value n, different from the samples; set if the field is unique, required and not a reference
@@ -76,7 +76,7 @@ type Field struct {
 	Search  bool
 	Sort    bool
 	Filter  string // operators of the filter: "" or one of the constants
-	Decimal bool   // the values are strings, and sorted as numbers
+	Decimal bool   // the values are strings that are sorted as numbers
 
 	Refers *Reference // nil if the field does not refer to another record
 }
@@ -86,7 +86,7 @@ const (
 	ByEquality = "eq ne in"
 	ByOrder    = "eq ne in gt gte lt lte"
 	ByBool     = "eq ne"
-	ByItem     = "eq in" // of a list: contains
+	ByItem     = "eq in" // for a list: eq means that the list contains the value
 )
 
 // Inserter stores a record with the ID. If records have an owner, the owner is the user with the ownerID.
@@ -102,16 +102,16 @@ type Reference struct {
 	OnDelete resource.OnDelete // effect on the referring record
 }
 
-// Field returns the field with a name, to change it. It panics if there is none.
+// Field returns a pointer to the field with the name. It panics if the resource has no such field.
 func (r *Resource) Field(name string) *Field {
 	return &r.Fields[slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == name })]
 }
 
-// RecordID returns the ID of record n, from 0, that Resource.Records insert.
+// RecordID returns the ID of record n that Resource.Records insert. n begins at 0.
 func RecordID(n int) store.ID { return store.ID{11: byte(n + 1)} }
 
-// InsertJSON returns a function for Resource.Insert that stores records of the type D. spec has the collection and the fields to
-// search.
+// InsertJSON returns a function for Resource.Insert that stores records of the type D. spec declares the collection and its
+// searched fields.
 func InsertJSON[D store.Document](spec store.Spec) func(*API, map[string]any) store.ID {
 	return func(a *API, body map[string]any) store.ID {
 		a.t.Helper()
@@ -163,7 +163,7 @@ func (r Resource) has(method string) bool { return slices.Contains(r.Methods, me
 
 func (r Resource) any(is func(Field) bool) bool { return slices.ContainsFunc(r.Fields, is) }
 
-// status returns the expected status of a method for a caller; 0 if the table has none.
+// status returns the expected status of a method for a caller, or 0 if Access has none.
 func (r Resource) status(method, caller string) int {
 	i := slices.Index(r.Methods, method)
 	if statuses := r.Access[caller]; i >= 0 && i < len(statuses) {
@@ -235,7 +235,7 @@ func (s *suite) account(caller string) Account {
 	return a
 }
 
-// ownerID returns the ID of the owner; zero if the table has none.
+// ownerID returns the ID of the owner, or zero if Access has no owner.
 func (s *suite) ownerID() (id store.ID) {
 	s.t.Helper()
 	if s.Access["owner"] != nil {
@@ -244,7 +244,7 @@ func (s *suite) ownerID() (id store.ID) {
 	return id
 }
 
-// as returns the credential of the first caller who may call a method, "" for nobody.
+// as returns the credential of the first caller who may call a method. The credential of nobody is "".
 func (s *suite) as(method string) string {
 	s.t.Helper()
 	callers := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Access)), func(c string) bool { return slices.Contains(notRoles, c) })
@@ -258,7 +258,7 @@ func (s *suite) as(method string) string {
 	return ""
 }
 
-// asAdmin returns the credential with which an admin or the master key calls a method.
+// asAdmin returns the credential of an admin or, if admins may not call the method, the master key.
 func (s *suite) asAdmin(method string) string {
 	if s.status(method, "admin")/100 == 2 {
 		return s.account("admin").Token
@@ -288,7 +288,7 @@ func (s *suite) sample(f Field) any {
 	return f.Samples[0]
 }
 
-// valid returns a valid body with the required fields, and the fields that are given as names and values.
+// valid returns a valid body with the required fields and the given fields. fields are alternating names and values.
 func (s *suite) valid(fields ...any) map[string]any {
 	s.t.Helper()
 	*s.n++
@@ -377,7 +377,7 @@ func (s *suite) show(path, query string) map[string]any {
 	return s.expect(200, Request{Method: "GET", Path: path + query, As: s.as("show")}).JSON(200)
 }
 
-// compare fails unless the view has the values.
+// compare fails unless the view has the values of want.
 func (s *suite) compare(view, want map[string]any) {
 	s.t.Helper()
 	for name, value := range want {

@@ -18,7 +18,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// checkAccess sends each request as each caller.
+// checkAccess calls each method as each caller.
 func checkAccess(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	for _, caller := range slices.Sorted(maps.Keys(r.Access)) {
@@ -38,7 +38,7 @@ func checkAccess(t *testing.T, r Resource) {
 	}
 }
 
-// requests returns the requests of a method for the record at a path.
+// requests returns the requests that call a method. path is the path of a record.
 func (s *suite) requests(method, path string) (out []Request) {
 	switch method {
 	case "create":
@@ -108,7 +108,8 @@ func checkRules(t *testing.T, r Resource) {
 	}
 }
 
-// tryValues sends a request with each valid and each invalid value of each field. valid returns a body with a value.
+// tryValues sends a request with each valid and each invalid value of each field. valid returns a valid body with the given
+// fields.
 func (s *suite) tryValues(r Request, success int, valid func(...any) map[string]any) {
 	s.t.Helper()
 	for _, f := range s.Fields {
@@ -137,7 +138,7 @@ func withValue(body map[string]any, field string, value any) map[string]any {
 	return body
 }
 
-// reject sends a request, and fails unless the response is 400 with the error of the field.
+// reject sends a request. It fails unless the response has the status 400 and the error code for the field.
 func (s *suite) reject(r Request, field, code string) {
 	s.t.Helper()
 	if body := s.expect(400, r).Body; !hasError(body, field, code) {
@@ -145,7 +146,7 @@ func (s *suite) reject(r Request, field, code string) {
 	}
 }
 
-// checkCreate sends all fields, as JSON and as a form, and only the required ones.
+// checkCreate creates records with all fields, as JSON and as a form, and a record with only the required fields.
 func checkCreate(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	sent := s.prepared(s.samples(0))
@@ -182,14 +183,14 @@ func checkCreate(t *testing.T, r Resource) {
 	}
 }
 
-// update updates a record, one second later.
+// update advances the clock by one second and updates a record.
 func (s *suite) update(path string, body map[string]any) map[string]any {
 	s.t.Helper()
 	s.Clock.Advance(time.Second)
 	return s.expect(200, Request{Method: "PATCH", Path: path, As: s.as("update"), JSON: body}).JSON(200)
 }
 
-// checkUpdate changes and clears each field: no other field changes, except updatedAt and what the service derives.
+// checkUpdate changes and clears each field. It checks that no other field changes, except updatedAt and the Derived fields.
 func checkUpdate(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	path := s.add(s.prepared(s.samples(0)))
@@ -223,7 +224,8 @@ func checkUpdate(t *testing.T, r Resource) {
 	}
 }
 
-// checkVersions checks that only one of several concurrent updates of a version succeeds, and that an old version is not deleted.
+// checkVersions checks that only one of several concurrent updates of a version succeeds, and that a deletion with an old ETag
+// fails.
 func checkVersions(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	path, stale := s.add(s.valid()), `"stale"`
@@ -236,7 +238,7 @@ func checkVersions(t *testing.T, r Resource) {
 	}
 }
 
-// updateAtOnce sends ten concurrent updates of one version of a record, and returns the tag of that version.
+// updateAtOnce sends ten concurrent updates of one version of a record, and returns the ETag of that version.
 func (s *suite) updateAtOnce(path string) (tag string) {
 	s.t.Helper()
 	token, body := s.as("update"), s.prepared(map[string]any{s.Fields[0].Name: s.Fields[0].Samples[1]})
@@ -262,7 +264,7 @@ func (s *suite) updateAtOnce(path string) (tag string) {
 	return tag
 }
 
-// checkUnique gives two records the same value of a unique field.
+// checkUnique checks that two records cannot have the same value of a unique field.
 func checkUnique(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	for _, f := range r.Fields {
@@ -287,7 +289,7 @@ func checkUnique(t *testing.T, r Resource) {
 	}
 }
 
-// value returns a value of a reference to a record.
+// value returns a value of f that refers to the record with the ID.
 func (f Field) value(id string) any {
 	if items, isList := f.Samples[0].([]any); isList {
 		return slices.Repeat([]any{id}, len(items))
@@ -295,7 +297,7 @@ func (f Field) value(id string) any {
 	return id
 }
 
-// checkReferences refers to unknown records, and includes records in responses.
+// checkReferences checks that references to unknown records are rejected, and that expand includes the referenced records.
 func checkReferences(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	var names []string
@@ -309,7 +311,7 @@ func checkReferences(t *testing.T, r Resource) {
 			code = "[0]." + code
 		}
 		if f.Refers.Hidden {
-			f.Refers.Insert(s.API, unknown, store.NewID()) // exists, but the caller is not the owner
+			f.Refers.Insert(s.API, unknown, store.NewID()) // the record exists, but belongs to another user
 		}
 		s.reject(Request{Method: "POST", Path: r.Path, As: s.as("create"), JSON: withValue(s.valid(), f.Name, f.value(unknown.Hex()))}, f.Name, code)
 		if r.has("update") {
@@ -335,7 +337,7 @@ func checkReferences(t *testing.T, r Resource) {
 	}
 }
 
-// checkDeletedReferences deletes records that are referred to.
+// checkDeletedReferences deletes referenced records, and checks what happens to the records that refer to them.
 func checkDeletedReferences(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	for _, f := range r.Fields {
@@ -362,7 +364,7 @@ func checkDeletedReferences(t *testing.T, r Resource) {
 	}
 }
 
-// checkOwner has an admin create a record for a user, who is then deleted.
+// checkOwner creates a record for a user as an admin. It then deletes the user, and checks what happens to the record.
 func checkOwner(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	user, admin := s.SignUp("user"), s.account("admin")
@@ -395,8 +397,7 @@ func checkOwner(t *testing.T, r Resource) {
 	}
 }
 
-// checkOwn checks that a record does not exist for other users: not by its ID, in lists, counts, searches and cursors, and not
-// by a conflict.
+// checkOwn checks that other users cannot detect a record by its ID, in lists, counts, searches and cursors, or by a conflict.
 func checkOwn(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	other := s.SignUp("user")
@@ -435,8 +436,8 @@ func checkOwn(t *testing.T, r Resource) {
 	s.expect(r.status("create", "user"), Request{Method: "POST", Path: r.Path, As: other.Token, JSON: same})
 }
 
-// checkOwnList checks that the lists of another user have neither of two records of the owner. body is the body of one of these
-// records.
+// checkOwnList checks that the lists of another user contain neither of the owner's two records. body is the body of one of
+// these records.
 func (s *suite) checkOwnList(other string, body map[string]any) {
 	s.t.Helper()
 	list := func(token, query string) map[string]any {
@@ -469,7 +470,7 @@ func (s *suite) checkOwnList(other string, body map[string]any) {
 	}
 }
 
-// permutations are unsorted orders of the samples of three records, so that consecutive fields have different orders.
+// permutations assign samples to three records in unsorted orders. Consecutive fields use different permutations.
 var permutations = [][3]int{{1, 0, 2}, {1, 2, 0}, {0, 2, 1}, {2, 0, 1}}
 
 // listed are the three records of checkList, oldest first.
@@ -526,7 +527,7 @@ func checkList(t *testing.T, r Resource) {
 	}
 }
 
-// list returns the rows of a query and their numbers in ids, separated by spaces.
+// list returns the rows of a query, their numbers (indexes in ids, separated by spaces), and the cursor of the next page.
 func (l listed) list(query string) (rows []map[string]any, numbers, next string) {
 	l.t.Helper()
 	page := l.expect(200, Request{Method: "GET", Path: l.Path + "?" + query, As: l.as("list")}).JSON(200)
@@ -547,7 +548,7 @@ func (s *suite) exported(token, query string) int {
 	return strings.Count(string(s.expect(200, Request{Method: "GET", Path: s.Path + "?format=ndjson&" + query, As: token}).Body), "\n")
 }
 
-// paged returns the numbers of the rows of a query, read page by page.
+// paged returns the same numbers as list, but reads one row per page.
 func (l listed) paged(query string) string {
 	l.t.Helper()
 	var numbers []string
@@ -561,8 +562,8 @@ func (l listed) paged(query string) string {
 	return strings.Join(numbers, " ")
 }
 
-// queries returns queries for each order, each filter with each operator, and each searched field, with the numbers of the
-// records that they list.
+// queries returns queries for each order, each filter operator and each searched field. The values are the numbers of the
+// records that each query must list.
 func (l listed) queries() map[string]string {
 	out := map[string]string{
 		"": "2 1 0", "createdAt[gte]=" + store.At(l.Clock.Now()).String(): "2",
@@ -574,7 +575,7 @@ func (l listed) queries() map[string]string {
 	}
 	for _, f := range l.Fields {
 		if f.Refers != nil && f.Refers.Self {
-			continue // the records refer to none
+			continue // no record has a value of this field
 		}
 		if f.Sort {
 			records := []int{0, 1, 2}
@@ -602,7 +603,8 @@ func (l listed) only(matches func(view map[string]any) bool) string {
 	return numbersOf(slices.DeleteFunc([]int{2, 1, 0}, func(record int) bool { return !matches(l.views[record]) }))
 }
 
-// middle returns the second of the three values of a field in order. If that value is a list, middle returns its first item.
+// middle returns the second of a field's three values, in ascending order. If that value is a list, middle returns its first
+// item.
 func (l listed) middle(f Field) any {
 	values := []any{l.views[0][f.Name], l.views[1][f.Name], l.views[2][f.Name]}
 	slices.SortStableFunc(values, f.compare)
@@ -612,7 +614,7 @@ func (l listed) middle(f Field) any {
 	return values[1]
 }
 
-// compare compares values of a field in the order of the store. It returns -1, 0 or 1.
+// compare compares two values of a field as the store sorts them. It returns -1, 0 or 1.
 func (f Field) compare(a, b any) int {
 	if items, isList := a.([]any); isList {
 		other, _ := b.([]any)
@@ -624,7 +626,7 @@ func (f Field) compare(a, b any) int {
 	return cmp.Compare(textOf(a), textOf(b))
 }
 
-// numbers returns two values as numbers, if they are numbers or decimals.
+// numbers returns a and b as numbers. If decimal is true, a and b are strings. ok is false if a or b is not a number.
 func numbers(a, b any, decimal bool) (x, y float64, ok bool) {
 	if decimal {
 		x, err := strconv.ParseFloat(textOf(a), 64)
@@ -645,21 +647,21 @@ func (f Field) satisfies(value any, operator string, operand any) bool {
 	return slices.Contains(want, f.compare(value, operand))
 }
 
-// hasWord reports whether a searched field has a word with the prefix.
+// hasWord reports whether a searched field of a record has a word with the prefix.
 func (l listed) hasWord(view map[string]any, prefix string) bool {
 	return slices.ContainsFunc(l.Fields, func(f Field) bool {
 		return f.Search && slices.ContainsFunc(searchWords(textOf(view[f.Name])), func(word string) bool { return strings.HasPrefix(word, prefix) })
 	})
 }
 
-// searchWords returns the words of a value that a search finds, in lower case, without the words that every sample of a URL or
-// email address has.
+// searchWords returns the searchable words of a string, in lower case. It omits words that every sample of a URL or email
+// address contains.
 func searchWords(text string) []string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	return slices.DeleteFunc(words, func(w string) bool { return w == "https" || w == "example" || w == "com" })
 }
 
-// checkChanges creates, updates and deletes a record, and reads each change.
+// checkChanges creates, updates and deletes a record, and reads each change from the feed.
 func checkChanges(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	request := Request{Method: "GET", Path: r.Path + "/changes?after=", As: s.as("list")}

@@ -1,5 +1,5 @@
-// Package testkit starts a service for a test, with the real middleware and a new database, calls it, and checks
-// every response against the OpenAPI document.
+// Package testkit starts a service for a test, with the real middleware and a new database. It sends requests, and checks every
+// response against the OpenAPI document.
 package testkit
 
 import (
@@ -272,7 +272,7 @@ func (a *API) send(request *http.Request) Response {
 	return r
 }
 
-// check checks the rules for all responses: errors are problem details with the request ID, and no response has a secret.
+// check checks the rules for all responses: errors are problem details with the request ID, and no response contains a secret.
 func (a Response) check(r *http.Request) {
 	a.t.Helper()
 	shown := a.Body[:min(len(a.Body), 500)]

@@ -13,7 +13,7 @@ import (
 // Spans has the exported spans of a service.
 type Spans struct{ *tracetest.InMemoryExporter }
 
-// Shutdown implements the exporter. Unlike InMemoryExporter.Shutdown, it keeps the spans.
+// Shutdown implements trace.SpanExporter. Unlike InMemoryExporter.Shutdown, it keeps the spans.
 func (Spans) Shutdown(context.Context) error { return nil }
 
 // Observe returns an Observer with metrics and traces, and the exporter of its spans. The exporter has all spans after the

@@ -1,5 +1,5 @@
 // Package authenticator provides a virtual authenticator for tests of passkeys (Web Authentication), together with the browser
-// or app that uses it. Its keys are ES256; it returns no attestation.
+// or app that uses it. The authenticator uses ES256 keys and returns no attestation.
 package authenticator
 
 import (
@@ -20,8 +20,8 @@ type Authenticator struct {
 	Origin         string // origin of the page or app
 	RPID           string // replaces the RP ID of the options; "" replaces nothing
 	Roaming        bool   // a security key
-	NotVerified    bool   // it does not verify the user
-	NotResident    bool   // it stores no discoverable credentials
+	NotVerified    bool   // the authenticator does not verify the user
+	NotResident    bool   // the authenticator stores no discoverable credentials
 	BackupEligible bool
 	BackupState    bool
 	Counter        uint32 // the signature counter of the next call
@@ -48,8 +48,8 @@ type Credential struct {
 	Extensions map[string]any `json:"clientExtensionResults"`
 }
 
-// Create is navigator.credentials.create: it creates a passkey. options are PublicKeyCredentialCreationOptionsJSON. Create fails
-// if the authenticator has one of the excluded credentials.
+// Create creates a passkey, as navigator.credentials.create does. options are PublicKeyCredentialCreationOptionsJSON. Create
+// fails if the authenticator has one of the excluded credentials.
 func (a *Authenticator) Create(options any) (Credential, error) {
 	var o struct {
 		Challenge string
@@ -94,7 +94,7 @@ func (a *Authenticator) Create(options any) (Credential, error) {
 	return c, nil
 }
 
-// Get is navigator.credentials.get: it signs in with the newest passkey for the domain. options are
+// Get signs in with the newest passkey for the domain, as navigator.credentials.get does. options are
 // PublicKeyCredentialRequestOptionsJSON.
 func (a *Authenticator) Get(options any) (Credential, error) {
 	var o struct {
@@ -134,7 +134,7 @@ func (a *Authenticator) sign(p passkey, rpID, challenge string) (Credential, err
 	return c, err
 }
 
-// credential returns a response for the page.
+// credential adds clientDataJSON to response, and returns a Credential with the response.
 func (a *Authenticator) credential(p passkey, response map[string]any, ceremony, challenge string) Credential {
 	client, _ := json.Marshal(map[string]any{"type": ceremony, "challenge": challenge, "origin": a.Origin, "crossOrigin": false}) // cannot fail
 	response["clientDataJSON"] = encode(client)

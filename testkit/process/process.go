@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// Build builds the service, and returns the path of the binary, which it writes into dir. The compiler flags come from the
-// environment, so that the build shares the build cache of the tests.
+// Build builds the service into dir, and returns the path of the binary. The compiler flags come from the environment, so that
+// the build shares the build cache of the tests.
 func Build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "service")
 	build := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w", "-o", binary, "example.com/ginseng")
@@ -62,15 +62,15 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 // Signal sends a signal to the process.
 func (p *Process) Signal(signal os.Signal) error { return p.cmd.Process.Signal(signal) }
 
-// Wait waits until the process ends and returns the exit code; -1 if a signal killed it.
+// Wait waits until the process ends and returns the exit code, or -1 if a signal killed the process.
 func (p *Process) Wait() int {
 	_ = p.cmd.Wait() // ProcessState has the result
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// Stop sends a signal, waits until the process ends and returns the exit code; -1 if the signal killed it.
+// Stop sends a signal, waits until the process ends and returns the exit code, or -1 if a signal killed the process.
 func (p *Process) Stop(signal os.Signal) int {
-	_ = p.Signal(signal) // it may have ended
+	_ = p.Signal(signal) // the process may have ended
 	return p.Wait()
 }
 
@@ -80,7 +80,7 @@ func (p *Process) Pid() int { return p.cmd.Process.Pid }
 // Log returns the standard error output so far.
 func (p *Process) Log() string { return p.log.String() }
 
-// Memory returns the resident memory in bytes; 0 if unknown.
+// Memory returns the resident memory in bytes, or 0 if the size is unknown.
 func (p *Process) Memory() int64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.Pid()))
 	var size, resident int64 // in pages
@@ -88,7 +88,7 @@ func (p *Process) Memory() int64 {
 	return resident * int64(os.Getpagesize())
 }
 
-// Files returns the number of open files and connections; 0 if unknown.
+// Files returns the number of open files and connections, or 0 if the number is unknown.
 func (p *Process) Files() int {
 	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.Pid()))
 	return len(entries)

@@ -15,11 +15,11 @@ var consentPage string
 
 var consentTemplate = template.Must(template.New("consent").Parse(consentPage))
 
-// challengeForm is the format of a code_challenge (RFC 7636 4.2): with S256, 32 bytes in base64url.
+// challengeForm is the format of a code_challenge (RFC 7636 section 4.2): with S256, 32 bytes in base64url.
 var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// mountDialog mounts the authorization endpoint (RFC 6749 4.1.1). GET shows the consent page. POST has the user's decision and
-// redirects to the client. fragment is the fragment of the redirect after consent.
+// mountDialog mounts the authorization endpoint (RFC 6749 section 4.1.1). GET shows the consent page. POST receives the user's
+// decision, and redirects to the client. fragment is the fragment of the redirect after consent.
 func (p *provider) mountDialog(path, name, fragment string) {
 	p.mux.HandleFunc("GET "+path, p.authorized(func(w http.ResponseWriter, _ *http.Request, g grant) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -48,7 +48,7 @@ func (p *provider) mountDialog(path, name, fragment string) {
 	}))
 }
 
-// chosen returns the ID of the user who consents. It adds a user who was typed in.
+// chosen returns the ID of the user who consents. If the form describes a new user, chosen adds the user.
 func (p *provider) chosen(r *http.Request) string {
 	if id := r.PostFormValue("user"); id != "" {
 		return id
@@ -61,7 +61,7 @@ func (p *provider) chosen(r *http.Request) string {
 }
 
 // authorized reads the authorization request, and calls h. It shows errors to the user, and does not redirect to the client,
-// because the redirect_uri may be invalid (RFC 6749 4.1.2.1).
+// because the redirect_uri may be invalid (RFC 6749 section 4.1.2.1).
 func (p *provider) authorized(h func(http.ResponseWriter, *http.Request, grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()

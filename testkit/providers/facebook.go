@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Facebook is a fake of Facebook Login and of the part of the Graph API that it needs. The app has "Require App Secret"
-// switched on. It follows these pages of developers.facebook.com/docs:
+// Facebook is a fake of Facebook Login and of the part of the Graph API that Facebook Login needs. "Require App Secret" is
+// enabled for the app. It follows these pages of developers.facebook.com/docs:
 //
 //   - facebook-login/guides/advanced/manual-flow: the dialog and its denial, the exchange, debug_token
 //   - facebook-login/guides/advanced/oidc-token: PKCE
@@ -23,7 +23,7 @@ import (
 // The error messages are from user reports; the pages list only the codes.
 type Facebook struct{ *provider }
 
-// NewFacebook returns a Facebook with one app and no user.
+// NewFacebook returns a fake of Facebook with one app and no user.
 func NewFacebook(app App, now func() time.Time) *Facebook {
 	f := &Facebook{newProvider(app, now, "EAA", "public_profile", "email")}
 	f.mountDialog("/dialog/oauth", "Facebook", "_=_")

@@ -18,16 +18,16 @@ const GitHubAPI = "/api/v3"
 //   - apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps: the authorization, the exchange, PKCE
 //   - apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps: what user:email allows
 //   - apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors: the errors, which have
-//     status 200. A user whose primary email address is not verified gets no token for a code; Token creates one
+//     status 200. A user whose primary email address is not verified gets no token for a code; Token creates a token
 //     nevertheless
 //   - rest/apps/oauth-applications (check a token), rest/users/users (the authenticated user), rest/users/emails
 //   - rest/using-the-rest-api/troubleshooting-the-rest-api: 404 where a scope is missing
 //
-// The exchange responds with a form, as to clients that do not ask for JSON. The response to a wrong code_verifier is not
-// documented; the fake responds with bad_verification_code.
+// The exchange responds with a form, as GitHub does to clients that do not ask for JSON. The response to a wrong code_verifier
+// is not documented; the fake responds with bad_verification_code.
 type GitHub struct{ *provider }
 
-// NewGitHub returns a GitHub with one app and no user.
+// NewGitHub returns a fake of GitHub with one app and no user.
 func NewGitHub(app App, now func() time.Time) *GitHub {
 	g := &GitHub{newProvider(app, now, "gho_", "read:user", "user:email")}
 	g.mountDialog("/login/oauth/authorize", "GitHub", "")

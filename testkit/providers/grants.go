@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// codeTTL is the lifetime of an authorization code: ten minutes, as at GitHub; it is the maximum that RFC 6749 4.1.2
-// recommends.
+// codeTTL is the lifetime of an authorization code at GitHub, and the maximum that RFC 6749 section 4.1.2 recommends.
 const codeTTL = 10 * time.Minute
 
 // The errors of redeem.
@@ -23,10 +22,10 @@ var (
 	errVerifier = errors.New("code_verifier is missing, wrong, or not expected")
 )
 
-// verifierForm is the format of a code_verifier (RFC 7636 4.1).
+// verifierForm is the format of a code_verifier (RFC 7636 section 4.1).
 var verifierForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// grant is an authorization that a code stands for.
+// grant is the authorization that a code represents.
 type grant struct {
 	clientID, redirectURI string
 	scopes                []string
@@ -45,7 +44,7 @@ func (t accessToken) may(scopes ...string) bool {
 	return slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(t.scopes, scope) })
 }
 
-// Challenge returns the S256 code_challenge of a code_verifier (RFC 7636 4.2).
+// Challenge returns the S256 code_challenge of a code_verifier (RFC 7636 section 4.2).
 func Challenge(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
@@ -66,8 +65,8 @@ func (p *provider) code(g grant) string {
 	return code
 }
 
-// redeem exchanges the code of a request for an access token of its user. A code of the client is used up even if the exchange
-// fails. A redirect_uri is only compared if the request has one.
+// redeem exchanges the code of a request for an access token, and also returns the user. It deletes a code of the client even
+// if the exchange fails. redirect_uri is compared only if the request has one.
 func (p *provider) redeem(clientID string, r *http.Request) (accessToken, User, error) {
 	code, redirectURI, verifier := r.FormValue("code"), r.FormValue("redirect_uri"), r.FormValue("code_verifier")
 	p.mu.Lock()
@@ -108,7 +107,7 @@ func (p *provider) TokenFor(clientID, userID string, scopes ...string) string {
 	return p.issue(clientID, userID, scopes).value
 }
 
-// issue creates an access token with exactly these scopes. The token has the length of GitHub's tokens.
+// issue creates an access token with exactly the scopes. The token has the length of GitHub's tokens.
 func (p *provider) issue(clientID, userID string, scopes []string) accessToken {
 	t := accessToken{p.prefix + rand.Text() + rand.Text()[:10], clientID, userID, scopes}
 	p.mu.Lock()
@@ -117,7 +116,7 @@ func (p *provider) issue(clientID, userID string, scopes []string) accessToken {
 	return t
 }
 
-// Expire ends an access token, as expiry or a withdrawn consent does.
+// Expire invalidates an access token, as if it had expired or the user had withdrawn the consent.
 func (p *provider) Expire(token string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,10 +25,10 @@ type Change func(*idToken)
 type idToken struct {
 	claims    object
 	algorithm string
-	foreign   bool // signed with an unpublished key, under the ID of a published one
+	foreign   bool // signed with an unpublished key, under the ID of a published key
 }
 
-// Claim sets a claim; nil removes it.
+// Claim sets a claim, or removes the claim if value is nil.
 func Claim(name string, value any) Change {
 	return func(t *idToken) {
 		t.claims[name] = value
@@ -38,11 +38,11 @@ func Claim(name string, value any) Change {
 	}
 }
 
-// Algorithm signs with another algorithm than RS256: "none" omits the signature; HS256, HS384 and HS512 use the PEM form
-// of the public key as their secret (RFC 8725 2.1); RS and PS algorithms use the same key.
+// Algorithm signs with an algorithm other than RS256. "none" omits the signature; HS256, HS384 and HS512 use the PEM form of
+// the public key as their secret (RFC 8725 section 2.1); RS and PS algorithms use the same key.
 func Algorithm(name string) Change { return func(t *idToken) { t.algorithm = name } }
 
-// ForeignKey signs with an unpublished key, under the ID of the published one.
+// ForeignKey signs with an unpublished key, under the ID of the published key.
 func ForeignKey() Change { return func(t *idToken) { t.foreign = true } }
 
 // IDToken returns an ID token of a user for the app, with changes.
@@ -93,7 +93,7 @@ func (g *OpenID) RotateKey() {
 	g.addKey()
 }
 
-// DropOldKeys removes all keys but the newest from the JWKS.
+// DropOldKeys removes all keys except the newest from the JWKS.
 func (g *OpenID) DropOldKeys() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

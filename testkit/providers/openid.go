@@ -17,17 +17,17 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// OpenID is a fake of an OpenID provider: of Google, Microsoft, Apple or GitLab. It has the paths of the provider, below one
-// address. It follows the documentation:
+// OpenID is a fake of the OpenID provider of Google, Microsoft, Apple or GitLab. It serves the provider's paths below one
+// address. It follows this documentation:
 //
-//   - of Google: developers.google.com/identity/openid-connect/openid-connect for discovery, the authorization, the exchange,
+//   - Google: developers.google.com/identity/openid-connect/openid-connect for discovery, the authorization, the exchange,
 //     the claims of an ID token and userinfo; …/identity/protocols/oauth2/web-server and …/native-app for PKCE, installed
 //     clients without a secret, and errors; …/identity/protocols/OAuth2UserAgent#validate-access-token for tokeninfo
-//   - of Microsoft: learn.microsoft.com/entra/identity-platform/v2-protocols-oidc and …/id-token-claims-reference: the issuer
-//     has the tenant of the user; tokens do not have email_verified
-//   - of Apple: developer.apple.com/documentation/signinwithapplerestapi: the client secret is a JWT; there is no userinfo, and
+//   - Microsoft: learn.microsoft.com/entra/identity-platform/v2-protocols-oidc and …/id-token-claims-reference: the issuer
+//     contains the user's tenant; tokens do not have email_verified
+//   - Apple: developer.apple.com/documentation/signinwithapplerestapi: the client secret is a JWT; there is no userinfo, and
 //     email_verified can be a string
-//   - of GitLab: docs.gitlab.com/integration/openid_connect_provider
+//   - GitLab: docs.gitlab.com/integration/openid_connect_provider
 type OpenID struct {
 	*provider
 	dialect
@@ -37,20 +37,20 @@ type OpenID struct {
 	appKey *ecdsa.PrivateKey // Apple: signs the client secrets of the app
 }
 
-// dialect is the way in which a provider uses OpenID Connect. Paths are below the address.
+// dialect describes how a provider uses OpenID Connect. Paths are relative to the provider's address.
 type dialect struct {
 	name                                              string
 	discoveryPath                                     string // "": the path of the standard
 	authorizePath, tokenPath, certsPath, userInfoPath string
-	issuerPath                                        string                                // of the issuer in discovery
-	secret                                            func(g *OpenID, r *http.Request) bool // whether the client secret of a request is valid
+	issuerPath                                        string                                // path of the issuer in discovery
+	secret                                            func(g *OpenID, r *http.Request) bool // checks the client secret
 	change                                            func(g *OpenID, claims object)        // changes the claims of a user
 	document                                          object                                // additional fields of the discovery document
 }
 
 const wellKnown = "/.well-known/openid-configuration"
 
-// NewGoogle returns a Google with one app and no user. Call SetIssuer before use.
+// NewGoogle returns a fake of Google with one app and no user. Call SetIssuer before use.
 func NewGoogle(app App, now func() time.Time) *OpenID {
 	g := newOpenID(app, now, "ya29.", dialect{
 		name: "Google", authorizePath: "/o/oauth2/v2/auth", tokenPath: "/token", certsPath: "/oauth2/v3/certs", userInfoPath: "/v1/userinfo",
@@ -60,7 +60,7 @@ func NewGoogle(app App, now func() time.Time) *OpenID {
 	return g
 }
 
-// NewGitLab returns a GitLab, like NewGoogle.
+// NewGitLab returns a fake of GitLab; see NewGoogle.
 func NewGitLab(app App, now func() time.Time) *OpenID {
 	return newOpenID(app, now, "gitlab.", dialect{
 		name: "GitLab", authorizePath: "/oauth/authorize", tokenPath: "/oauth/token", certsPath: "/oauth/discovery/keys",
@@ -72,7 +72,7 @@ func NewGitLab(app App, now func() time.Time) *OpenID {
 // MicrosoftTenant is the tenant of the users of the fake Microsoft.
 const MicrosoftTenant = "4e2d5b5c-3b8f-4d5e-9b1a-0a6c1f0e7d21"
 
-// NewMicrosoft returns a Microsoft, like NewGoogle, for the tenant common.
+// NewMicrosoft returns a fake of Microsoft with the tenant common; see NewGoogle.
 func NewMicrosoft(app App, now func() time.Time) *OpenID {
 	return newOpenID(app, now, "EwB", dialect{
 		name: "Microsoft", discoveryPath: "/common/v2.0" + wellKnown, issuerPath: "/{tenantid}/v2.0",
@@ -85,7 +85,8 @@ func NewMicrosoft(app App, now func() time.Time) *OpenID {
 	})
 }
 
-// NewApple returns an Apple, like NewGoogle. The client secret is a JWT that is signed with PrivateKey; app.Secret is not used.
+// NewApple returns a fake of Apple; see NewGoogle. The client secret is a JWT that is signed with PrivateKey; app.Secret is not
+// used.
 func NewApple(app App, now func() time.Time) *OpenID {
 	g := newOpenID(app, now, "a", dialect{
 		name: "Apple", authorizePath: "/auth/authorize", tokenPath: "/auth/token", certsPath: "/auth/keys", secret: (*OpenID).signedByApp,
@@ -127,7 +128,7 @@ func (g *OpenID) issuedBy() string {
 	return g.issuer
 }
 
-// discovery writes the discovery document (OpenID Connect Discovery 1.0, 4.2).
+// discovery writes the discovery document (OpenID Connect Discovery 1.0 section 4.2).
 func (g *OpenID) discovery(w http.ResponseWriter, _ *http.Request) {
 	address := g.issuedBy()
 	document := object{
@@ -147,7 +148,7 @@ func (g *OpenID) discovery(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, document)
 }
 
-// exchange exchanges a code for an access token and, with the scope openid, an ID token. An installed client has no secret.
+// exchange exchanges a code for an access token and, with the scope openid, an ID token. An installed client sends no secret.
 func (g *OpenID) exchange(w http.ResponseWriter, r *http.Request) {
 	fail := func(status int, code, description string) {
 		writeJSON(w, status, object{"error": code, "error_description": description})
@@ -226,7 +227,7 @@ func (g *OpenID) tokenInfo(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, o)
 }
 
-// userInfo writes the user of an access token (OpenID Connect Core 1.0, 5.3).
+// userInfo writes the user of an access token (OpenID Connect Core 1.0 section 5.3).
 func (g *OpenID) userInfo(w http.ResponseWriter, r *http.Request) {
 	t, u, ok := g.token(bearer(r))
 	if !ok {
@@ -241,7 +242,7 @@ func (g *OpenID) userInfo(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, o)
 }
 
-// profile returns the claims about a user that the scopes allow (OpenID Connect Core 1.0, 5.4).
+// profile returns the claims about a user that the scopes allow (OpenID Connect Core 1.0 section 5.4).
 func profile(t accessToken, u User) object {
 	o := object{"sub": u.ID}
 	if t.may("email") && !u.NoEmail {

@@ -1,10 +1,10 @@
 // Package providers has fakes of Facebook, GitHub and OpenID providers, for tests and for trying social sign-in without an
-// account. The fakes are http.Handlers. They respond as the documentation of the providers says, with users, codes and tokens
-// that a test creates, and fail on demand.
+// account. The fakes are http.Handlers that respond as the providers' documentation says. Tests create the users, codes and
+// tokens, and can make requests fail.
 //
-// Codes are single-use, expire after ten minutes, and are bound to the client, the redirect_uri and the S256 challenge of
-// their request (RFC 6749 4.1.3, RFC 7636 4.6). A code_verifier for a code without a challenge is rejected (RFC 9700
-// 2.1.1). The fakes accept any http(s) address as redirect_uri. Access tokens do not expire on their own.
+// Codes are single-use, expire after ten minutes, and are bound to the client, the redirect_uri and the S256 challenge of their
+// request (RFC 6749 section 4.1.3, RFC 7636 section 4.6). A code_verifier for a code without a challenge is rejected (RFC 9700
+// section 2.1.1). The fakes accept any http(s) address as redirect_uri. Access tokens are valid until a test calls Expire.
 package providers
 
 import (
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// ForeignClientID is the client ID of another app, for ForeignToken. It has no secret.
+// ForeignClientID is the client ID of another app, for ForeignToken. The other app has no secret.
 const ForeignClientID = "999999999999999"
 
 // Fake has the methods of all fakes.
@@ -125,7 +125,7 @@ func (p *provider) Users() []User {
 	return slices.Clone(p.users)
 }
 
-// user returns the account with the ID; ok is false if there is none.
+// user returns the account with the ID. ok is false if there is no such account.
 func (p *provider) user(id string) (u User, ok bool) {
 	users := p.Users()
 	i := slices.IndexFunc(users, func(u User) bool { return u.ID == id })
@@ -154,7 +154,7 @@ func (p *provider) Requests() []string {
 	return slices.Clone(p.requests)
 }
 
-// record records a request and returns the failure that applies to it.
+// record records a request and returns the failure that applies to the request.
 func (p *provider) record(r *http.Request) Failure {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,7 +170,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case Down:
 		panic(http.ErrAbortHandler)
 	case Slow:
-		_, _ = io.Copy(io.Discard, r.Body) // net/http detects only after this that the client left
+		_, _ = io.Copy(io.Discard, r.Body) // net/http detects a disconnect only after the body has been read
 		<-r.Context().Done()
 	case Nonsense:
 		page(w, http.StatusOK, "It works!")
@@ -190,7 +190,7 @@ func page(w http.ResponseWriter, status int, sentence string) {
 
 type object map[string]any
 
-// writeJSON writes a response with JSON that caches must not store (RFC 6749 5.1).
+// writeJSON writes a JSON response that caches must not store (RFC 6749 section 5.1).
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")

@@ -41,7 +41,7 @@ type failure struct {
 const chunk = 16 << 10
 
 // New starts a proxy on a free local port that forwards to a server, host:port. If upward is not nil, upward must forward the
-// data of each client to the server, and can withhold data or respond. When upward returns, the connection ends.
+// data of each client to the server, and can withhold data or respond to the client. When upward returns, the connection ends.
 func New(server string, upward func(client, server net.Conn) error) (*Proxy, error) {
 	p := &Proxy{server: server, addr: "127.0.0.1:0", links: make(map[*link]struct{}), changed: make(chan struct{}), upward: upward}
 	return p, p.listen()
@@ -93,7 +93,7 @@ func (p *Proxy) Refuse() {
 // data, as TCP does after an interruption.
 func (p *Proxy) Silence() { p.set(failure{silent: true}) }
 
-// Lose silences the open connections permanently, as if a router had lost its state.
+// Lose is like Silence, but Heal does not restore the connections that are open now, as if a router had lost its state.
 func (p *Proxy) Lose() {
 	p.mu.Lock()
 	for l := range p.links {

@@ -10,8 +10,8 @@ import (
 	"example.com/ginseng/kit/store/mongo/mongotest"
 )
 
-// Open opens a new database: on the server at TEST_MONGODB_URI or, if that is not set, of the embedded engine. The database is
-// removed at the end of the test.
+// Open opens a new database. It uses the server at TEST_MONGODB_URI or, if that variable is not set, the embedded engine. The
+// database is removed at the end of the test.
 func Open(t testing.TB) store.DB {
 	t.Helper()
 	address := "sqlite:" + filepath.Join(t.TempDir(), "test.db")
