@@ -151,9 +151,9 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 	return caller, end, err
 }
 
-// writeSize returns the size in bytes that a request counts toward UserWrites: the number of bytes that have been read of the
-// body. If the body has not been read, the size is Content-Length or, if that is unknown, the limit of the route. If the response
-// can have a record that is larger than the body, the size is at least minChange.
+// writeSize returns how many bytes a request counts toward UserWrites: the bytes of the body that have been read. If no bytes
+// have been read, the size is Content-Length or, if that is unknown, the limit of the route. If the response can have a record
+// that is larger than the body, the size is at least minChange.
 func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 	if body, ok := g.Request.Body.(*limitedBody); ok {
 		switch {
@@ -198,8 +198,8 @@ func (a Authenticator) signIn(g *gin.Context) (access.Principal, error) {
 }
 
 // optional verifies the credential, if the request has one. If inBody is true, access_token in the body is a credential too.
-// Unauthorized: the credential is invalid, or the request has an Authorization header but no credential. It also returns the
-// other errors of caller.
+// Unauthorized: the credential is invalid, or the request has an Authorization header but no credential. optional also returns
+// the errors of caller.
 func (a Authenticator) optional(g *gin.Context, inBody bool) (access.Principal, error) {
 	p, given, err := a.caller(g, inBody)
 	if err == nil && !given && g.GetHeader("Authorization") != "" {
@@ -404,7 +404,7 @@ type UserWrites struct {
 
 // Minimum sizes in bytes that are counted for a request.
 const (
-	minWrite  = 512     // a small request costs more than its body
+	minWrite  = 512     // a small request costs more than its bytes
 	minChange = 2 << 10 // a change of a record that can be large: the response has the whole record
 )
 

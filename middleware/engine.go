@@ -26,8 +26,8 @@ import (
 	"example.com/ginseng/kit/telemetry"
 )
 
-// RequestLog gives every request an ID, which is the client's X-Request-Id if it is valid, and logs one line per request.
-// The line has neither the query string nor headers, which can contain credentials. Requests to the quiet routes are
+// RequestLog gives every request an ID, and logs one line per request. The ID is the client's X-Request-Id if that is valid.
+// The line omits the query string and the headers, because they can contain credentials. Requests to the quiet routes are
 // logged at level debug, unless they fail with a status of 500 or more. The observer can be nil.
 func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string) gin.HandlerFunc {
 	return func(g *gin.Context) {
@@ -108,8 +108,8 @@ func validID(id string) string {
 	return id
 }
 
-// Recovery responds 500 after a panic. If part of the response has been sent, it closes the connection instead, so that the
-// client does not mistake that part for the whole response. It does not recover from a panic with http.ErrAbortHandler.
+// Recovery responds 500 after a panic. If part of the response has been sent, Recovery closes the connection instead, so that
+// the client does not mistake that part for the whole response. It passes on a panic with http.ErrAbortHandler.
 func Recovery() gin.HandlerFunc {
 	return func(g *gin.Context) {
 		defer func() {
@@ -192,8 +192,8 @@ func CORS(origins []string) gin.HandlerFunc {
 	}
 }
 
-// Origin rejects requests from web pages whose origin CORS does not allow. Otherwise, with DNS rebinding, a page could call a
-// service on the user's machine or network as if both had the same origin. If the list is empty, no origin is allowed.
+// Origin rejects requests from web pages whose origin CORS does not allow. Otherwise, a page could use DNS rebinding to call a
+// service on the user's machine or network. If the list is empty, no origin is allowed.
 func Origin(origins []string) gin.HandlerFunc {
 	rules := cors.New(cors.Options{AllowedOrigins: origins}) // without origins, rules allows any origin
 	return func(g *gin.Context) {
@@ -214,22 +214,23 @@ func SecurityHeaders() gin.HandlerFunc {
 	return func(g *gin.Context) { maps.Copy(g.Writer.Header(), headers) }
 }
 
-// SmallBody is the size in bytes of the bodies that every route accepts, unless the limit of BodyLimit is smaller.
+// SmallBody is the maximum size in bytes of a body on routes without kit.Auth.AllowLargeBody. A smaller limit that is passed to
+// BodyLimit takes precedence.
 const SmallBody = 16 << 10
 
-// Limits of the memory for large bodies that are being received, in bytes. Bodies of anonymous callers have a separate limit, so
-// that anonymous callers cannot prevent users from sending. If necessary, BodyLimit raises the limits to the size of two of the
-// largest bodies for anonymous callers, and of four for users.
+// Limits of the memory for large bodies that are being received, in bytes. Anonymous callers have a separate limit, so that
+// they cannot prevent users from sending. If necessary, BodyLimit raises the limits to 2*largest for anonymous callers and
+// 4*largest for users.
 const (
 	anonymousBodies = 8 << 20
 	userBodies      = 24 << 20
 )
 
-// BodyLimit limits request bodies to SmallBody bytes, or to largest on routes with kit.Auth.AllowLargeBody. If largest is smaller
-// than SmallBody, it is the limit of every route. BodyLimit also limits the total memory of bodies larger than SmallBody, and the
-// time from the header to the end of the body. A body waits for memory for at most a third of the timeout. A read beyond the size
-// fails with *http.MaxBytesError, a read after the timeout with os.ErrDeadlineExceeded, and a read for which there is no memory
-// with Unavailable.
+// BodyLimit limits request bodies to SmallBody bytes, or to largest on routes with kit.Auth.AllowLargeBody. If largest is
+// smaller than SmallBody, largest is the limit of every route. BodyLimit also limits the total memory of bodies larger than
+// SmallBody. timeout is the time from the header to the end of the body. A body waits for memory for at most a third of the
+// timeout. Read returns *http.MaxBytesError if the body is too large, os.ErrDeadlineExceeded after the timeout, and Unavailable
+// if no memory becomes available.
 func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 	anonymous := semaphore.NewWeighted(max(anonymousBodies, 2*largest))
 	users := semaphore.NewWeighted(max(userBodies, 4*largest))
@@ -253,8 +254,8 @@ func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 }
 
 // limitedBody is a request body with the limits of BodyLimit. Sizes are in bytes. limitedBody removes the read deadline at the
-// end of the body. If a handler does not read to the end, the deadline stays, because net/http reads the rest and must not wait
-// forever.
+// end of the body. If a handler does not read the whole body, the deadline stays, because net/http reads the rest and must not
+// wait forever.
 type limitedBody struct {
 	io.ReadCloser
 	announced     int64               // Content-Length; -1 if it is unknown
@@ -262,7 +263,7 @@ type limitedBody struct {
 	largest       int64               // limit of the body with kit.Auth.AllowLargeBody
 	read          int64               // number of bytes read so far
 	share         int64               // memory that the body has acquired from shares
-	shares, users *semaphore.Weighted // the memory that the body uses; the memory for bodies of users
+	shares, users *semaphore.Weighted // shares: the memory for this body; users: the memory for bodies of users
 	ctx           context.Context
 	wait          time.Duration            // how long a read waits for memory
 	header        http.Header              // header of the response

@@ -13,7 +13,7 @@ import (
 
 const maxExports = 4
 
-// Exports limits the exports of lists to 4 at a time, and ends an export when the server stops, or when the access of its caller
+// Exports limits the exports of lists to 4 at a time. An export ends when the server stops, or when the access of its caller
 // changes. An export has no time limit. The middleware runs for all routes, before authentication.
 func (s *Streams) Exports() gin.HandlerFunc {
 	slots, turn := make(chan struct{}, maxExports), make(chan struct{}, 1)
@@ -73,7 +73,7 @@ func pace(ctx context.Context, turn chan struct{}, read func() error) error {
 }
 
 // same verifies the credential of a request again, and fails if the role or the restriction of the caller has changed since the
-// start.
+// export began.
 func (s *Streams) same(ctx context.Context, g *gin.Context) error {
 	caller := rest.Caller(g)
 	if !caller.IsUser() {

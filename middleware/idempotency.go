@@ -116,8 +116,8 @@ func (i *Idempotency) handle(g *gin.Context, key string) error {
 	return nil
 }
 
-// claim reserves the key for this request: it stores a response without a status. It returns that response even after an error.
-// Conflict: another request has reserved the key.
+// claim reserves the key for this request: it stores a response without a status. claim returns that response even after an
+// error. Conflict: another request has reserved the key.
 func (i *Idempotency) claim(g *gin.Context, key string, fingerprints []string) (storedResponse, error) {
 	now := store.At(i.now())
 	r := storedResponse{
@@ -194,8 +194,8 @@ func (i *Idempotency) store(ctx context.Context, claim store.ID, status int, hea
 }
 
 // runAndStore runs the handlers that follow, and then stores and sends their response. claim is the ID of the stored response.
-// After an error that shows that nothing was created, runAndStore deletes the stored response. It continues if the client
-// disconnects, because the client can repeat the request to get the response.
+// After an error that shows that nothing was created, runAndStore deletes the stored response. runAndStore continues if the
+// client disconnects, because the client can repeat the request to get the response.
 func (i *Idempotency) runAndStore(g *gin.Context, claim store.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.Request.Context()), createTimeout)
 	defer cancel()

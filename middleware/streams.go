@@ -18,8 +18,8 @@ type Streams struct {
 	Heartbeat      time.Duration // 15 s by default
 	VerifyInterval time.Duration // interval at which the caller is verified again; 10 s by default
 
-	// Delay, if not nil, is called for each event, unless the stream was opened after the change. The argument is the time since
-	// the change.
+	// Delay, if not nil, is called for each event of a change that was made after the stream was opened. The argument is the
+	// time since the change.
 	Delay func(time.Duration)
 
 	max, perCaller int
@@ -29,7 +29,7 @@ type Streams struct {
 
 	mu     sync.Mutex
 	open   int
-	caller map[string]int // number of open streams by user or, without a user, by address
+	caller map[string]int // number of open streams by user ID or, without a user, by IP address
 }
 
 // Defaults of Streams.
@@ -38,7 +38,7 @@ const (
 	streamCheck     = 10 * time.Second
 )
 
-// NewStreams returns Streams that allow max open streams in total, and perCaller for each user or, without a user, for each
+// NewStreams returns Streams that allow max open streams in total, and perCaller for each user or, without a user, for each IP
 // address.
 func NewStreams(authenticator Authenticator, max, perCaller int) *Streams {
 	s := &Streams{
@@ -132,7 +132,7 @@ func (s *Streams) end(key string) {
 	}
 }
 
-// untimedKey is the key under which the context of a request has the context that the request had before Timeout.
+// untimedKey is the context key of the context that a request had before Timeout.
 type untimedKey struct{}
 
 // withoutTimeout returns a context that ends when the client disconnects, but not after the duration of Timeout.

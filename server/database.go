@@ -38,7 +38,7 @@ const backupUsage = `Usage: %[1]s backup FILE
 
 Writes a snapshot of the embedded database (DATABASE_URL=sqlite:PATH) to a new file. The service may run meanwhile. The
 FILE - is the standard output: docker exec %[1]s %[1]s backup - >FILE. To restore a backup, stop the service and
-replace the database by the file.
+replace the database with the file.
 
 Example:
 

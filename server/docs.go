@@ -35,8 +35,8 @@ const docsPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-sr
 //go:embed swaggerui/*.html swaggerui/*.js swaggerui/*.gz swaggerui/*.png
 var swaggerUI embed.FS
 
-// mountDocs adds /openapi.json and Swagger UI at /docs/. root is the path below which the API is. gin-swagger serves only the
-// Swagger 2 document, because its HTML page can neither sort operations nor hide the server list.
+// mountDocs adds /openapi.json and Swagger UI at /docs/. root is the path of the API. gin-swagger serves only the Swagger 2
+// document, because its HTML page can neither sort operations nor hide the server list.
 func mountDocs(engine *gin.Engine, docs Documents, root string) {
 	openAPI := sync.OnceValue(func() file {
 		return newFile(rest.ContentType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
@@ -112,7 +112,7 @@ func (f file) serve(g *gin.Context) {
 	}
 }
 
-// uiFiles returns the files of Swagger UI by name, without the suffix .gz of compressed ones.
+// uiFiles returns the files of Swagger UI by name, without the suffix .gz of compressed files.
 func uiFiles() map[string]file {
 	const dir = "swaggerui"
 	entries, err := swaggerUI.ReadDir(dir)
@@ -166,7 +166,7 @@ func redirect(g *gin.Context, location string) {
 	g.Writer.WriteHeaderNow()
 }
 
-// withRoot returns a JSON document with a property set to value. The property has the path of the API.
+// withRoot returns a JSON document with a property set to value. value contains the path of the API.
 func withRoot(doc []byte, property string, value any) []byte {
 	var spec map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &spec); err != nil {
@@ -177,11 +177,11 @@ func withRoot(doc []byte, property string, value any) []byte {
 	return out
 }
 
-// emailsPolicy is the Content-Security-Policy of emails. It allows inline styles and nothing else.
+// emailsPolicy is the Content-Security-Policy of email previews. It allows inline styles and nothing else.
 const emailsPolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
-// mountEmails adds GET /dev/emails, a list of the modules' previews of emails, and /dev/emails/NAME.html and NAME.txt, the
-// previews.
+// mountEmails adds GET /dev/emails, which lists the modules' email previews. It also adds the previews: /dev/emails/NAME.html
+// and /dev/emails/NAME.txt.
 func mountEmails(engine *gin.Engine, modules []kit.Module) {
 	const htmlType, textType = "text/html; charset=utf-8", "text/plain; charset=utf-8"
 	var list strings.Builder

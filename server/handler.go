@@ -54,8 +54,8 @@ const (
 	maxResponseHeader = 64 << 10 // bytes
 )
 
-// NewDeps returns the dependencies of modules, measured by the Observer. Close Deps.Email when the service stops; NewHandler adds
-// Deps.Email to Handler.Closers.
+// NewDeps returns the dependencies of modules, measured by the Observer. Close Deps.Email when the service stops; NewHandler
+// adds Deps.Email to Handler.Closers.
 func NewDeps(o DepsOptions) kit.Deps {
 	db := store.WithClock(o.Observer.Database(o.DB), o.Now)
 	limiter := ratelimit.New(db, o.Now)
@@ -98,8 +98,8 @@ type HandlerOptions struct {
 	Documents Documents                   // served if Settings.Docs
 	Observer  *telemetry.Observer         // can be nil
 
-	BodyTimeout     time.Duration // for the body to arrive after the header of a request; 15 s by default
-	IdempotencyWait time.Duration // for the first request with the same Idempotency-Key to end; 10 s by default
+	BodyTimeout     time.Duration // from the header to the end of a request body; 15 s by default
+	IdempotencyWait time.Duration // how long a repeated request waits for the first request with its Idempotency-Key; 10 s by default
 	StreamCheck     time.Duration // interval at which the caller of a stream is verified again; 10 s by default
 }
 
@@ -113,7 +113,7 @@ const (
 	pageBytes      = 20 << 20        // memory for large pages that are being sent
 	recordBytes    = 16 << 20        // memory for large records that are being sent
 	pageWait       = 5 * time.Second // how long a request waits for its share of pageBytes
-	userWriteBytes = 32 << 10        // total size of the bodies of a user's requests in progress, other than GET
+	userWriteBytes = 32 << 10        // total body size of a user's requests in progress, except GET requests
 	writeWait      = 5 * time.Second // how long a request waits for its share of userWriteBytes
 )
 
@@ -134,9 +134,10 @@ type Handler struct {
 	migrating atomic.Bool // while true, requests are rejected with 503
 }
 
-// NewHandler builds the gin.Engine: the middleware, the routes of the modules below Settings.APIRoot, health checks and
-// the API documentation. The first module that implements access.TokenVerifier verifies tokens; likewise access.KeyVerifier,
-// access.PasswordVerifier and access.SecondFactorVerifier. NewHandler opens collections, so it must be called before DB.Prepare.
+// NewHandler builds the gin.Engine: the middleware, the routes of the modules below Settings.APIRoot, health checks and the API
+// documentation. The first module that implements access.TokenVerifier verifies tokens; the same applies to access.KeyVerifier,
+// access.PasswordVerifier and access.SecondFactorVerifier. NewHandler opens collections, so it must be called before
+// DB.Prepare.
 func NewHandler(o HandlerOptions) (*Handler, error) {
 	releaseMode()
 	s := o.Settings
@@ -228,7 +229,8 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	return h, nil
 }
 
-// isCompressed reports whether responses of a media type are compressed. Compression would delay events.
+// isCompressed reports whether responses of a media type are compressed. Event streams are not compressed, because compression
+// would delay the events.
 func isCompressed(mediaType string) bool {
 	return gzhttp.DefaultContentTypeFilter(mediaType) && !strings.HasPrefix(mediaType, "text/event-stream")
 }
@@ -363,7 +365,7 @@ func matches(route, path string) bool {
 	return len(have) == len(want)
 }
 
-// mountHealth adds the health checks: /livez responds 200 while the process runs, /readyz while it can serve requests.
+// mountHealth adds the health checks: /livez responds 200 while the process runs, /readyz while the service can serve requests.
 func mountHealth(engine *gin.Engine, ready func(context.Context) error) {
 	ok := map[string]string{"status": "ok"}
 	engine.GET(livez, func(g *gin.Context) { _ = rest.OK(g, ok) })

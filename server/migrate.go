@@ -32,7 +32,7 @@ func (h *Handler) rejectWhileMigrating(g *gin.Context) {
 	}
 }
 
-// migrations returns the migrations of all modules, in their order.
+// migrations returns the migrations of all modules, in the order of the modules.
 func migrations(modules []kit.Module) (out []migrate.Migration) {
 	for _, m := range modules {
 		if m, ok := m.(migrate.Module); ok {
@@ -136,8 +136,8 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 	return err
 }
 
-// dryRunMigrations prints the migrations, with the number of documents in their collections and the documents that make them
-// fail. dryRunMigrations fails if a migration would fail.
+// dryRunMigrations prints the migrations. For each migration, it prints the number of documents in the collection, and the
+// documents that make the migration fail. dryRunMigrations fails if a migration would fail.
 func dryRunMigrations(ctx context.Context, runner *migrate.Runner, pending []migrate.Migration, w io.Writer) error {
 	failed := 0
 	for i, m := range pending {

@@ -34,13 +34,13 @@ func (s Settings) base() Settings { return s }
 type Service[C Config] struct {
 	Name    string // the name of the program, and the default of OTEL_SERVICE_NAME
 	Version string
-	Modules func(kit.Deps, C) []kit.Module // dependencies first
+	Modules func(kit.Deps, C) []kit.Module // creates the modules, dependencies first
 	OpenAPI []byte                         // the OpenAPI 3 document
-	Swagger []byte                         // the same in Swagger 2
+	Swagger []byte                         // the same document in Swagger 2
 }
 
-// Main runs the command in os.Args, or serve if there is none, and exits. SIGINT and SIGTERM stop the service; a second signal
-// ends the process immediately.
+// Main runs the command in os.Args, or serve if there is no command, and exits. SIGINT and SIGTERM stop the service; a second
+// signal ends the process immediately.
 func Main[C Config](s Service[C]) {
 	tuneMemory(memlimit.FromCgroup)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

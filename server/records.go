@@ -263,7 +263,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reason returns the reason that a line was rejected.
+// reason returns why a line was rejected.
 func reason(err error) string {
 	var e *apperr.Error
 	if !errors.As(err, &e) {

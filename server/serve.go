@@ -37,7 +37,7 @@ const (
 	readTimeout       = 60 * time.Second // for header and body; the middleware has a shorter timeout for the body
 	writeTimeout      = 60 * time.Second // for a response of the metrics server; the API limits each write (slowClientTimeout)
 	idleTimeout       = 60 * time.Second // for the next request on a connection
-	drainTimeout      = 48 * time.Second // for the requests in progress at a shutdown; more than bodyTimeout plus requestTimeout
+	drainTimeout      = 48 * time.Second // for the requests in progress at a shutdown; must exceed bodyTimeout plus requestTimeout
 	slowClientTimeout = 5 * time.Second  // for one write of at most writeChunk bytes to a client
 	closeTimeout      = 8 * time.Second  // for the Closers
 	flushTimeout      = 2 * time.Second  // to export the last traces
@@ -303,7 +303,8 @@ func (c clientConn) Write(p []byte) (written int, err error) {
 	return written, nil
 }
 
-// CloseWrite closes the sending half. net/http calls CloseWrite after the response to a request whose body was not read.
+// CloseWrite closes the sending half of the connection. net/http calls CloseWrite after the response to a request whose body
+// was not read.
 func (c clientConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -34,15 +34,15 @@ type Settings struct {
 	TrustedProxies []string      `mapstructure:"TRUSTED_PROXIES" validate:"dive,cidr" example:"10.0.0.0/8"`
 	QueryTokens    bool          `mapstructure:"QUERY_TOKENS" default:"true"`
 	Docs           bool          `mapstructure:"DOCS" default:"true"`
-	// DrainDelay is how long the server accepts requests after SIGTERM. Meanwhile, /readyz responds 503, so that load balancers
-	// stop sending requests.
+	// DrainDelay is how long the server accepts requests after SIGTERM. In this time, /readyz responds 503, so that load
+	// balancers stop sending requests.
 	DrainDelay time.Duration `mapstructure:"DRAIN_DELAY" default:"0s" validate:"min=0s,max=1m"`
 	// MetricsAddr is the address of the listener for GET /metrics; "" disables metrics.
 	MetricsAddr string `mapstructure:"METRICS_ADDR" validate:"omitempty,host_port" example:"127.0.0.1:9090"`
 	// ChangesRetention is how long the log of changes keeps an entry.
 	ChangesRetention time.Duration `mapstructure:"CHANGES_RETENTION" default:"168h" validate:"min=1m,max=8760h"`
 	// ChangesStreams limits the open streams of changes on an instance. ChangesUserStreams limits the streams of one user or,
-	// without a user, of one address.
+	// without a user, of one IP address.
 	ChangesStreams     int `mapstructure:"CHANGES_STREAMS" default:"1000" validate:"min=0,max=100000"`
 	ChangesUserStreams int `mapstructure:"CHANGES_USER_STREAMS" default:"10" validate:"min=0,max=100000"`
 	Traces             telemetry.Settings

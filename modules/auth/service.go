@@ -104,9 +104,9 @@ func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) 
 	return user.SignedIn{Token: token, User: u.View(), RefreshToken: refresh.String(), ExpiresAt: store.At(expires)}, err
 }
 
-// Refresh exchanges a refresh token for the next refresh token and a new user token. In the 30 s after its replacement, a token
-// returns the current refresh token of the session: two tabs may use the token, or a response may be lost. After that, use of the
-// replaced token indicates theft, and ends the session (RFC 9700 section 4.14.2).
+// Refresh exchanges a refresh token for the next refresh token and a new user token. For 30 s after its replacement, a refresh
+// token still returns the current refresh token of the session: two tabs may use the token, or a response may be lost. After
+// that, use of the replaced token indicates theft, and ends the session (RFC 9700 section 4.14.2).
 //
 // Unauthorized: the token is invalid. Suspended: the user is suspended. TooManyRequests: the token is invalid, and the client's
 // network has sent too many invalid tokens. The states of the rate limits are returned only for an invalid token.
@@ -210,7 +210,7 @@ func (s *Service) find(ctx context.Context, f store.Filter) (Session, user.User,
 	return session, u, err
 }
 
-// isOpen reports whether the session of u has not ended.
+// isOpen reports whether the session of u is in the user's epoch and has not expired.
 func (s *Service) isOpen(session Session, u user.User) bool {
 	return session.Epoch == u.Epoch && s.now().Before(session.ExpiresAt.Time)
 }
@@ -227,7 +227,7 @@ func (s *Service) List(ctx context.Context, caller access.Principal, q listing.Q
 	return listing.Run(ctx, s.sessions, q.Only(open), func(session Session) SessionView { return session.View(caller.SessionID) })
 }
 
-// ofCaller returns the filter that selects the caller's sessions of the current epoch that also match more.
+// ofCaller returns the filter that selects those of the caller's sessions that are in the current epoch and match more.
 func (s *Service) ofCaller(caller access.Principal, more ...store.Filter) store.Filter {
 	return store.And(append(more, store.Eq("userId", caller.UserID), store.Eq("epoch", caller.Epoch))...)
 }

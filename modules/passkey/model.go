@@ -119,7 +119,7 @@ func parse[T any](name string, value json.RawMessage, read func([]byte) (T, erro
 	}
 	parsed, err := read(value)
 	if err != nil {
-		return none, []apperr.Field{{Param: name, Code: apperr.Format, Message: "Must be the JSON form of what the browser returned for these options: credential.toJSON()."}}
+		return none, []apperr.Field{{Param: name, Code: apperr.Format, Message: "Must be the credential that the browser returned for these options, as JSON: credential.toJSON()."}}
 	}
 	return parsed, nil
 }

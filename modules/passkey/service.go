@@ -50,7 +50,7 @@ func (s *Service) configured() error {
 	return nil
 }
 
-// save stores the state of a ceremony, which is a registration or a sign-in, and returns the challenge for take.
+// save stores the state of a ceremony, and returns the challenge for take. A ceremony is a registration or a sign-in.
 func (s *Service) save(ctx context.Context, caller access.Principal, session *webauthn.SessionData) (string, error) {
 	encoded, err := json.Marshal(session)
 	if err != nil {
@@ -71,7 +71,7 @@ func challengeID(c string) (id store.ID) {
 }
 
 // take deletes a challenge, so that it can be used only once, and returns the state of its ceremony. caller is zero for a
-// sign-in. NotFound: the challenge is unknown, was used, has expired, was issued to another caller, or the user has begun
+// sign-in. NotFound: the challenge is unknown, was used, has expired or was issued to another caller, or the user has begun
 // another epoch.
 func (s *Service) take(ctx context.Context, caller access.Principal, text string) (session webauthn.SessionData, err error) {
 	c, err := s.challenges.First(ctx, store.And(store.Eq("id", challengeID(text)), store.Eq("userId", caller.UserID), store.Eq("epoch", caller.Epoch)))

@@ -45,8 +45,8 @@ func (s *Settings) Check(report func(name, reason string)) {
 	}
 }
 
-// allows reports whether an origin can use the passkeys of RPID. It checks the host in the origin of a page, and the form of
-// the origin of an app.
+// allows reports whether an origin can use the passkeys of RPID. For a page, it checks the host of the origin. For an app, it
+// checks the format of the origin.
 func (s *Settings) allows(origin string) bool {
 	if protocol.IsOpaqueOrigin(origin) {
 		return protocol.IsKnownOpaqueOrigin(origin)
@@ -102,7 +102,7 @@ func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 }
 
 // session returns s, the session of a ceremony. For a client on localhost in development, it first sets the origin of s to the
-// origin of the client, so that any port is accepted. The library has no setting for this.
+// origin of the client, so that every port is accepted. The library has no setting for this.
 func (p relyingParty) session(s webauthn.SessionData, client protocol.CollectedClientData) webauthn.SessionData {
 	if u, err := url.Parse(client.Origin); p.localhost && err == nil && isLocalhost(u) {
 		s.Origin = client.Origin

@@ -129,7 +129,7 @@ func (s *Service) used(ctx context.Context, p Passkey, c *webauthn.Credential) e
 // reject logs why a sign-in is rejected, and returns the error for the client, which does not contain the reason.
 func (s *Service) reject(ctx context.Context, reason string, details ...any) error {
 	s.log.InfoContext(ctx, "a sign-in with a passkey was rejected", append([]any{"reason", reason}, details...)...)
-	return apperr.New(apperr.Unauthorized, "The passkey was not accepted. Get new options and try again, or sign in in another way.")
+	return apperr.New(apperr.Unauthorized, "The passkey was not accepted. Get new options and try again, or use another way to sign in.")
 }
 
 // rejectNotFound calls reject if err is NotFound. It returns other errors unchanged.
@@ -140,7 +140,7 @@ func (s *Service) rejectNotFound(ctx context.Context, err error, reason string) 
 	return err
 }
 
-// reason returns the explanation in an error of the library.
+// reason returns the library's explanation of an error.
 func reason(err error) string {
 	if e := (*protocol.Error)(nil); errors.As(err, &e) && e.DevInfo != "" {
 		return e.Details + ": " + e.DevInfo

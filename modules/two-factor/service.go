@@ -44,9 +44,9 @@ const (
 )
 
 // Rate limits of wrong codes. guessesAtAccount does not apply to the networks from which the user has passed the second factor,
-// so that an attacker who has the password cannot lock the user out. 100 guesses at a code of 6 digits succeed with a probability
-// of 0.03 % (NIST SP 800-63B section 5.2.2 allows 100 guesses). Recovery codes have too many bits to be guessed. Their separate
-// limit lets them work when the other limits are used up.
+// so that an attacker who has the password cannot lock the user out. 100 guesses at a code of 6 digits succeed with a
+// probability of 0.03 % (NIST SP 800-63B section 5.2.2 allows 100 guesses). Recovery codes have too many bits to be guessed.
+// Their separate limit allows sign-in with a recovery code when the other limits are used up.
 var (
 	guessesOfClient  = ratelimit.Rule{Name: "second-factor", Max: 10, Window: 15 * time.Minute}        // per account and network
 	guessesOfNetwork = ratelimit.Rule{Name: "second-factor-network", Max: 100, Window: 24 * time.Hour} // per account and network
@@ -94,9 +94,9 @@ func (s *Service) Create(ctx context.Context, caller access.Principal) (Enrolmen
 	return Enrolment{Secret: key.Secret(), OTPAuthURL: key.URL(), QR: image}, err
 }
 
-// Confirm turns a second factor on, and ends the user's other sessions, which were opened without it. Conflict: the second factor
-// is on, or the user has no second factor to confirm. ValidationFailed: the code is wrong. TooManyRequests: too many codes were
-// wrong. The states of the rate limits are returned even on error.
+// Confirm turns a second factor on, and ends the user's other sessions, which were opened without the second factor. Conflict:
+// the second factor is on, or the user has no second factor to confirm. ValidationFailed: the code is wrong. TooManyRequests:
+// too many codes were wrong. The states of the rate limits are returned even on error.
 func (s *Service) Confirm(ctx context.Context, caller access.Principal, client access.Client, code string) (RecoveryCodes, ratelimit.States, error) {
 	pending := func(f Factor, err error) error {
 		if err == nil && f.ConfirmedAt != nil {
@@ -168,7 +168,7 @@ func (s *Service) Remove(ctx context.Context, caller access.Principal, userID st
 	return s.remove(ctx, userID, "An administrator turned off two-factor sign-in for your account.", isOn)
 }
 
-// restoreReach is the time before a change of the address in which a second factor counts as added by the attacker: an attacker
+// restoreReach extends RestoreOf to second factors that were confirmed before the change of the address, because an attacker
 // can enrol before the change.
 const restoreReach = 7 * 24 * time.Hour
 
@@ -232,7 +232,8 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 	return result, limits, err
 }
 
-// checkConfirmed fails with NotFound unless a second factor was found and is on. f and err are the result of a search.
+// checkConfirmed fails with NotFound unless a second factor was found and is on. f and err are the results of reading the
+// second factor.
 func checkConfirmed(f Factor, err error) error {
 	if apperr.Is(err, apperr.NotFound) || err == nil && f.ConfirmedAt == nil {
 		return off()
@@ -242,10 +243,10 @@ func checkConfirmed(f Factor, err error) error {
 
 func off() error { return apperr.New(apperr.NotFound, "Two-factor sign-in is off.") }
 
-// use accepts a code of a user's second factor once, within the rate limits. usable receives the second factor, or the error of
-// the search for it, and returns nil if a code may be used now. If change is not nil, use calls change with the second factor
-// after a right code. One write stores that the code was used, and the change. ValidationFailed: the code is wrong.
-// TooManyRequests: too many codes were wrong.
+// use accepts a code of a user's second factor once, within the rate limits. usable receives the stored second factor or the
+// error of reading it, and returns nil if a code may be used now. If the code is right and change is not nil, use calls change.
+// The use of the code and the change are stored in one write. ValidationFailed: the code is wrong. TooManyRequests: too many
+// codes were wrong.
 func (s *Service) use(ctx context.Context, client access.Client, userID store.ID, p access.Proof, usable func(f Factor, err error) error, change func(*Factor)) (ratelimit.States, error) {
 	if err := checkProof(&p); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 
 // Addresses is implemented by the module that verifies email addresses.
 type Addresses interface {
-	// SignedUp is called for a sign-up with an address that is not verified. The call is part of the store.DB.Together that
-	// stores the user, so SignedUp must follow the rules of Together.
+	// SignedUp is called for a sign-up with an address that is not verified. It is called in the store.DB.Together that stores
+	// the user, and must follow the rules of Together.
 	SignedUp(ctx context.Context, u User)
 	// Reserved reports whether an address in normal form is reserved for a user whose ID is not id.
 	Reserved(ctx context.Context, id store.ID, email string) (bool, error)
@@ -37,14 +37,14 @@ func (s *Service) CheckAddress(ctx context.Context, id store.ID, email string) e
 	return s.checkReserved(ctx, id, email)
 }
 
-// taken returns the Conflict for an address that is in use or reserved. Both have the same message, because the caller may be
-// anyone.
+// taken returns the Conflict for an address that is in use or reserved. The message does not say which, because anyone can
+// cause the error.
 func (s *Service) taken() error {
 	if s.addresses == nil {
 		return store.Duplicate("email")
 	}
-	return apperr.New(apperr.Conflict, "The email address is not free.").WithFields(apperr.Field{
-		In: "body", Param: "email", Code: apperr.FieldConflict, Message: "Is in use, or was until recently: then it is reserved for up to 7 days.",
+	return apperr.New(apperr.Conflict, "The email address is not available.").WithFields(apperr.Field{
+		In: "body", Param: "email", Code: apperr.FieldConflict, Message: "Is in use, or is reserved for up to 7 days after a change of the address.",
 	})
 }
 

@@ -21,7 +21,7 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	}
 	d, err := s.referred.PlanDeletion(ctx, id)
 	if err != nil {
-		return apperr.Replace(err, apperr.Conflict, nil) // leave a record that was created in the meantime and restricts the deletion
+		return apperr.Replace(err, apperr.Conflict, nil) // if a record that was created in the meantime restricts the deletion, leave it
 	}
 	return d.Run(ctx)
 }
@@ -61,7 +61,7 @@ func (s *Service) checkUndo(ctx context.Context, caller access.Principal, u User
 	if err != nil || until.IsZero() {
 		return err
 	}
-	return apperr.New(apperr.Conflict, "The email address of this account was changed, which the former address can undo until %s. Delete the account after that, or ask an admin.", until)
+	return apperr.New(apperr.Conflict, "The email address of this account was changed, and the former address can undo the change until %s. Delete the account after that, or ask an admin.", until)
 }
 
 func (s *Service) deleteDependents(ctx context.Context, id store.ID) error {

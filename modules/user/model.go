@@ -47,7 +47,8 @@ const (
 	maxName    = 100 // characters
 )
 
-// MaySignIn fails with the error code Suspended if the user may not sign in. Call it after the user has proved who they are.
+// MaySignIn fails with the error code Suspended if the user may not sign in. Call MaySignIn after the user has been
+// authenticated.
 func (u User) MaySignIn() error {
 	if u.Suspended {
 		return apperr.New(apperr.Forbidden, "An admin has suspended this account. Contact the operator of this service.").WithCode(Suspended)

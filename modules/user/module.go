@@ -14,8 +14,8 @@ import (
 
 // Dependent is implemented by modules that store data of users.
 type Dependent interface {
-	// DeleteOf deletes the data of a user. It is called in the store.DB.Together that deletes the user, and must follow the rules
-	// of Together. It is called again afterwards, to delete data that was stored in the meantime.
+	// DeleteOf deletes the data of a user. It is called in the store.DB.Together that deletes the user, and must follow the
+	// rules of Together. DeleteOf is called again after the deletion, to delete data that was stored in the meantime.
 	DeleteOf(ctx context.Context, userID store.ID) error
 }
 

@@ -25,16 +25,17 @@ var notices = ratelimit.Rule{Name: "notices", Max: 10, Window: time.Hour}
 // The events of this module, for Notify.
 const (
 	passwordReset   = "The password of your account was reset. All sessions, linked accounts, passkeys and API keys were removed."
-	addressClaimed  = "Your email address was verified. The password, sessions, linked accounts, passkeys and API keys from before were removed."
+	addressClaimed  = "Your email address was verified. The previous password, sessions, linked accounts, passkeys and API keys were removed."
 	passwordChanged = "The password of your account was changed. All other sessions have ended."
 	addressChanged  = "An administrator changed the email address of your account. All sessions have ended. Emails go to the new address from now on."
 )
 
 const noticeKind = "security-notice"
 
-// Notify sends a user an email about an event that somebody else may have caused. event is a sentence. Call Notify with the
-// context of the store.DB.Together that stores the change: the email is stored with the change, and sent afterwards. An address
-// gets at most 10 notices an hour, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify logs the error.
+// Notify sends a user an email about an event that somebody else may have caused. event is one or more complete sentences. Call
+// Notify in the function that Together runs, with its context: the email is stored with the change, and sent afterwards. An
+// address gets at most 10 notices an hour, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify logs the
+// error.
 func (s *Service) Notify(ctx context.Context, u User, event string) {
 	if !s.settings.SecurityNotices {
 		return
@@ -79,9 +80,9 @@ const (
 	maxGreetingWords = 4
 )
 
-// Greeting returns a space and the user's name, or "" if the name is not safe in our email. Anyone can sign up with
-// somebody's address and a message as the name, and email programs turn URLs into links. So the name must be short and may
-// only have letters, spaces and the punctuation of names.
+// Greeting returns a space and the user's name, or "" if the name is not safe to use in an email. Anyone can sign up with
+// another person's address and put a message in the name. Email programs turn URLs into links. So the name must be short and
+// may only have letters, spaces and the punctuation of names.
 func (u User) Greeting() string {
 	if u.Name == "" || utf8.RuneCountInString(u.Name) > maxGreeting || len(strings.Fields(u.Name)) > maxGreetingWords || !greetable.MatchString(u.Name) {
 		return ""

@@ -20,8 +20,8 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	r.DELETE("/users/:id", account.StepUpSelf, rest.Handle(c.delete))
 }
 
-// SignUpAuth returns the authentication of sign-up and of other routes for callers without a user token, such as requests for
-// password resets: the master key, unless PUBLIC_SIGNUP allows any caller.
+// SignUpAuth returns the middleware for sign-up and other routes that require no user token, such as requests for password
+// resets. The middleware requires the master key, unless PUBLIC_SIGNUP allows any caller.
 func (m *Module) SignUpAuth(auth kit.Auth) gin.HandlerFunc {
 	if m.settings.PublicSignup {
 		return auth.Public

@@ -24,7 +24,7 @@ import (
 type Service struct {
 	db           store.DB
 	users        *store.Collection[User]
-	referred     *resource.Collection[User] // users, with the references of other records to users
+	referred     *resource.Collection[User] // users, and the references to users in other records
 	networks     *networks
 	settings     Settings
 	hasher       kit.Hasher
@@ -103,8 +103,8 @@ func (s *Service) CreateVerified(ctx context.Context, client access.Client, in P
 	return u, limits, s.users.Insert(ctx, u)
 }
 
-// CreateUnverified creates an account without a password, with an email address that is not verified. It calls link in the
-// store.DB.Together that stores the account; link stores the credential for sign-in. TooManyRequests, Conflict: see Create.
+// CreateUnverified creates an account without a password, with an email address that is not verified. In the store.DB.Together
+// that stores the account, it calls link, which stores the credential for sign-in. TooManyRequests, Conflict: see Create.
 // CreateUnverified also returns the errors of link.
 func (s *Service) CreateUnverified(ctx context.Context, client access.Client, in Profile, link func(context.Context, User) error) (User, ratelimit.States, error) {
 	limits, err := s.countSignup(ctx, client)
@@ -215,7 +215,7 @@ var unverified = access.Restriction{
 	Reads: true,
 }
 
-// InEpoch returns a user who is in the epoch; see User.Epoch. NotFound: the user does not exist, or is in another epoch.
+// InEpoch returns the user with the ID if User.Epoch is epoch. NotFound: the user does not exist, or is in another epoch.
 func (s *Service) InEpoch(ctx context.Context, id store.ID, epoch int64) (User, error) {
 	u, err := s.Get(ctx, id)
 	if err == nil && u.Epoch != epoch {
@@ -246,10 +246,10 @@ func (s *Service) Admins(ctx context.Context) ([]User, error) {
 	return s.users.List(ctx, store.Query{Filter: active, Limit: maxAdmins})
 }
 
-// Update changes the given fields of a user. NotFound: the user does not exist. Forbidden: the caller is neither the user nor an
-// admin, or changes a role or a suspension without being an admin, or suspends their own account. ValidationFailed: a new name,
-// picture or address is invalid, or the caller changes the address without being an admin. Conflict: the address is in use.
-// PreconditionFailed: expected rejects the user.
+// Update changes the given fields of a user. NotFound: the user does not exist. Forbidden: a caller who is not an admin changes
+// another user, a role or a suspension; or an admin suspends their own account. ValidationFailed: a new name, picture or
+// address is invalid, or a caller who is not an admin changes the address. Conflict: the address is in use. PreconditionFailed:
+// expected rejects the user.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in store.Patch[UpdateInput]) (User, error) {
 	var before, changed User
 	change := func(ctx context.Context) (err error) {
@@ -283,7 +283,7 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 	case changesRole && !caller.IsAdmin():
 		return apperr.New(apperr.Forbidden, "Only an admin may change a role.")
 	case changesSuspended && (!caller.IsAdmin() || caller.Is(u.ID)):
-		return apperr.New(apperr.Forbidden, "Only an admin may suspend an account, and not their own.")
+		return apperr.New(apperr.Forbidden, "Only an admin may suspend an account. Admins cannot suspend their own account.")
 	}
 	changed := profile{Name: in.Fields.Name, Picture: in.Fields.Picture}
 	if changed.Name == u.Name {
@@ -300,7 +300,7 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 		return invalid
 	}
 	patch := in
-	patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" }) // see setAddress
+	patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" }) // see User.setAddress
 	patch.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
 	patch.Fields.Picture = cmp.Or(in.Fields.Picture, s.defaultPicture(u.ID))
 	patch.Apply(u)
@@ -358,7 +358,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 	return u, err
 }
 
-// changeAndKeep calls change for the caller's account. decide must end all sessions; changeAndKeep keeps the caller's session.
+// changeAndKeep calls change for the caller's account, and keeps the caller's session open. decide must end all sessions.
 func (s *Service) changeAndKeep(ctx context.Context, caller access.Principal, decide func(*User) error) (u User, err error) {
 	if s.sessions == nil || caller.SessionID.IsZero() {
 		return s.change(ctx, caller.UserID, decide)
@@ -395,9 +395,9 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 }
 
 // Claim gives the account of u to the owner of its address: it marks the address as verified, ends all sessions and resets, and
-// notifies the user. It also removes the password, and invalidates the linked identities, passkeys and API keys, because somebody
-// else may have added them. An identity with the same verified address is linked again at its next sign-in. Call Claim when the
-// owner of an address that was not verified signs in. NotFound: since u was read, the user was deleted or began another epoch.
+// notifies the user. It also removes the password, and invalidates the linked identities, passkeys and API keys, because
+// somebody else may have added them. An identity with the same verified address is linked again at its next sign-in. Call Claim
+// when the owner of an unverified address signs in. NotFound: since u was read, the user was deleted or began another epoch.
 func (s *Service) Claim(ctx context.Context, u User) (User, error) {
 	return s.claim(ctx, u.ID, u.Epoch, "", addressClaimed)
 }

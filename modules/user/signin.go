@@ -36,11 +36,11 @@ func attempts(client access.Client, email string) (own, shared []ratelimit.Key) 
 	return own, shared
 }
 
-// Authenticate returns the user with the email address and the password. It takes the same time for known and unknown addresses.
-// Unauthorized: the address or the password is wrong. Suspended: both are right, but the user is suspended. TooManyRequests: too
-// many passwords for the account or from the client were wrong. Unavailable: too many sign-ins are in progress. The states of the
-// rate limits are returned even on error. The states of limits that other clients also use up are returned only to a trusted
-// client.
+// Authenticate returns the user with the email address and the password. It takes the same time for known and unknown
+// addresses. Unauthorized: the address or the password is wrong. Suspended: both are right, but the user is suspended.
+// TooManyRequests: too many passwords for the account or from the client were wrong. Unavailable: too many sign-ins are in
+// progress. The states of the rate limits are returned even on error. The states of limits that other clients share are
+// returned only to a trusted client.
 func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, ratelimit.States, error) {
 	normal, _ := emailaddress.Normalize(email) // "" if the address has no normal form; no user has the address ""
 	own, shared := attempts(client, normal)
@@ -75,7 +75,7 @@ func (s *Service) Authenticate(ctx context.Context, client access.Client, email,
 }
 
 // RecordNetwork records that the user signed in from the network of the IP address, unless the user has been deleted in the
-// meantime. Call it after the last factor: an attacker who has only the password must not make a network known.
+// meantime. Call RecordNetwork after the last factor: an attacker who has only the password must not be able to add a network.
 func (s *Service) RecordNetwork(ctx context.Context, id store.ID, address string) error {
 	added, err := s.networks.add(ctx, id, address)
 	if err != nil || !added {
