@@ -25,7 +25,7 @@ type Authenticator struct {
 	Tokens      access.TokenVerifier    // nil: user tokens are invalid
 	APIKeys     access.KeyVerifier      // nil: API keys are invalid
 	Passwords   access.PasswordVerifier // nil: passwords are invalid
-	QueryTokens bool                    // access_token is accepted in the query string; otherwise it is an error
+	QueryTokens bool                    // access_token is accepted in the query string; otherwise, it is an error there
 	Writes      *UserWrites             // nil: a user can have any number of changes in progress
 
 	SecondFactors access.SecondFactorVerifier // nil: users have no second factor
@@ -313,9 +313,9 @@ func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, 
 	return p, true, err
 }
 
-// Verify repeats the verification of the user token or API key of a request that the middleware has accepted. ctx can be the
-// context of a transaction. Unauthorized: the credential is no longer valid. Verify also returns the error of a restriction that
-// does not allow the request.
+// Verify verifies again the user token or API key of a request that the middleware has accepted. ctx can be the context of a
+// transaction. Unauthorized: the credential is no longer valid. Verify also returns the error of a restriction that does not
+// allow the request.
 func (a Authenticator) Verify(ctx context.Context, g *gin.Context) (access.Principal, error) {
 	token, _, err := a.credential(g, true)
 	if err != nil {
@@ -393,9 +393,9 @@ func bearer(g *gin.Context) (tokens []string) {
 	return tokens
 }
 
-// UserWrites limits the total size of the requests that a user has in progress on an instance, not counting GET requests. Further
-// requests wait, so that one user cannot delay the writes of others. The limit is a size, not a number, because large requests
-// take longer to store, while small requests share the cost of a commit.
+// UserWrites limits the total size of a user's requests in progress on an instance, except GET requests. Further requests wait,
+// so that one user cannot delay the writes of others. The limit is a size, not a number, because large requests take longer to
+// store, while small requests share the cost of a commit.
 type UserWrites struct {
 	limit   int64
 	wait    time.Duration
@@ -408,8 +408,8 @@ const (
 	minChange = 2 << 10 // a change of a record that can be large: the response has the whole record
 )
 
-// NewUserWrites returns UserWrites that limit the bodies of the requests that a user has in progress to limit bytes in total. A
-// request with a larger body runs alone. A request that cannot start within wait fails with TooManyRequests.
+// NewUserWrites returns UserWrites that limit a user's requests in progress to limit bytes in total. A request with a larger
+// body runs alone. A request that cannot start within wait fails with TooManyRequests.
 func NewUserWrites(limit int64, wait time.Duration) *UserWrites {
 	return &UserWrites{limit: limit, wait: wait, running: slot.NewKeyed[store.ID](limit, 0)}
 }

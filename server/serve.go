@@ -312,8 +312,8 @@ func (c clientConn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// greeting returns the text that the service prints at start: the address and, in development, where to find the documentation,
-// the settings and the data, and how to create an admin.
+// greeting returns the text that the service prints at start. It has the address. In development, it also shows where the
+// documentation, the settings and the data are, and how to create an admin.
 func greeting(s Settings, addr net.Addr, routes []string) string {
 	var b strings.Builder
 	_, port, err := net.SplitHostPort(addr.String())

@@ -26,7 +26,7 @@ type document struct {
 	paths  pathpattern.Node // documented paths
 }
 
-var documents sync.Map // of func() (*document, error), by the first byte of the document
+var documents sync.Map // func() (*document, error) by the address of the document's first byte
 
 // cachedDocument parses a document once per process.
 func cachedDocument(raw []byte) (*document, error) {

@@ -45,8 +45,8 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	return &Module{Service: service, controller: &controller{service: service, lister: listing.NewLister(spec(), d.Cursors)}}
 }
 
-// SecondFactor is implemented by the module with the second factors of users. Challenge returns nil for a user without a second
-// factor. For other users, Challenge returns an error, which explains how to continue the sign-in. methods are the sign-in
+// SecondFactor is implemented by the module that manages the second factors of users. Challenge returns nil for a user without
+// a second factor. For other users, it returns an error that explains how to continue the sign-in. methods are the sign-in
 // methods that the user has completed.
 type SecondFactor = interface {
 	Challenge(ctx context.Context, u user.User, methods []access.Method) error

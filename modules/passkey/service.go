@@ -187,7 +187,7 @@ func (s *Service) sweep(ctx context.Context) error {
 	return err
 }
 
-// DeleteOf implements user.Dependent. It does not delete the user's challenges, because they expire.
+// DeleteOf implements user.Dependent. It does not delete the user's challenges, because challenges expire.
 func (s *Service) DeleteOf(ctx context.Context, userID store.ID) error {
 	_, err := s.passkeys.Delete(ctx, store.Eq("userId", userID))
 	return err

@@ -92,7 +92,7 @@ func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 			UserVerification: protocol.VerificationRequired,
 		},
 		Timeouts: webauthn.TimeoutsConfig{Login: timeout, Registration: timeout},
-		// Some password managers return outputs that were not requested. Only the output of credProps is used.
+		// Some password managers return extension outputs that were not requested. Only the output of credProps is used.
 		ExtensionsUnsolicitedOutputPolicy: protocol.UnsolicitedOutputPolicyIgnore,
 	})
 	if err != nil { // unreachable after Check

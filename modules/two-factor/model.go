@@ -9,7 +9,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// TwoFactorRequired is the code of the error (status 403) for a user without a second factor whose role requires one.
+// TwoFactorRequired is the code of the error (status 403) for a user whose role requires a second factor and who has none.
 const TwoFactorRequired apperr.Code = "two_factor_required"
 
 // Factor is a stored second factor. Its ID is the ID of the user.
@@ -33,8 +33,8 @@ type SignInInput struct {
 	access.Proof
 } //	@name	TwoFactorSignIn
 
-// checkProof removes the spaces of p.Code. It fails with ValidationFailed unless exactly one of the codes is given, and p.Code,
-// if given, has 6 digits.
+// checkProof removes the spaces of p.Code. It fails with ValidationFailed unless exactly one code is given. A given p.Code must
+// have 6 digits.
 func checkProof(p *access.Proof) error {
 	p.Code = strings.ReplaceAll(p.Code, " ", "")
 	if p.Code != "" && !rest.Valid(p.Code, "len=6,number") {

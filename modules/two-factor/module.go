@@ -47,8 +47,9 @@ func (s *Settings) Check(report func(name, reason string)) {
 }
 
 // New creates the module and registers it with sessions and users. sessions then requires the second factor of a user at every
-// sign-in with only one factor. users deletes the second factor with the user, and restricts users without a second factor whose
-// role is in Settings.Require. An undo of a change of the address turns off a second factor that an attacker may have added.
+// sign-in with only one factor. users deletes the second factor with the user. It restricts users whose role is in
+// Settings.Require and who have no second factor. An undo of a change of the address turns off a second factor that an attacker
+// may have added.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
 		db:    d.DB,

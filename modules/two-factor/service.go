@@ -339,7 +339,7 @@ func (s *Service) match(secret, code string, last int64) (int64, error) {
 // secretUse returns the purpose with which the secret of a user is encrypted. A secret cannot be decrypted for another user.
 func secretUse(userID store.ID) string { return "secret of " + userID.Hex() }
 
-// restrict returns the restriction of a user without a second factor whose role requires one, and nil for other users.
+// restrict returns a restriction if the user's role requires a second factor and the user has none. Otherwise, it returns nil.
 func (s *Service) restrict(ctx context.Context, u user.User) (*access.Restriction, error) {
 	if !slices.Contains(s.required, string(u.Role)) {
 		return nil, nil

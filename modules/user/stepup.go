@@ -7,12 +7,12 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// SecondFactor is implemented by the module with the second factors of users.
+// SecondFactor is implemented by the module that manages the second factors of users.
 type SecondFactor interface {
 	HasSecondFactor(ctx context.Context, userID store.ID) (bool, error)
 }
 
-// SetSecondFactor registers the module with the second factors of users. It must be called before the server starts.
+// SetSecondFactor registers the module that manages the second factors of users. It must be called before the server starts.
 func (m *Module) SetSecondFactor(f SecondFactor) { m.secondFactor = f }
 
 // HasSecondFactor reports whether the user has a second factor.
@@ -23,11 +23,11 @@ func (s *Service) HasSecondFactor(ctx context.Context, userID store.ID) (bool, e
 	return s.secondFactor.HasSecondFactor(ctx, userID)
 }
 
-// Sessions is implemented by the module with the sessions of users.
+// Sessions is implemented by the module that manages the sessions of users.
 type Sessions interface {
 	// Keep moves the caller's session to a later epoch of the user, so that the session continues when the other sessions end.
 	Keep(ctx context.Context, caller access.Principal, epoch int64) error
 }
 
-// SetSessions registers the module with the sessions of users. It must be called before the server starts.
+// SetSessions registers the module that manages the sessions of users. It must be called before the server starts.
 func (m *Module) SetSessions(s Sessions) { m.sessions = s }

@@ -25,7 +25,7 @@ type Proxy struct {
 // link is a client's connection and the proxy's connection to the server.
 type link struct {
 	client, server net.Conn
-	lost           bool            // Lose was called: nothing is forwarded any more
+	lost           bool            // Lose was called: nothing is forwarded
 	ctx            context.Context // ends when the client or the server has closed its connection
 }
 
