@@ -26,9 +26,9 @@ import (
 	"example.com/ginseng/kit/telemetry"
 )
 
-// RequestLog gives every request an ID, and logs one line per request. The ID is the client's X-Request-Id if that is valid.
-// The line omits the query string and the headers, because they can contain credentials. Requests to the quiet routes are
-// logged at level debug, unless they fail with a status of 500 or more. The observer can be nil.
+// RequestLog gives every request an ID, and logs one line per request. The ID is the client's X-Request-Id if that header is
+// valid. The line omits the query string and the headers, because they can contain credentials. Requests to the quiet routes
+// are logged at level debug, unless they fail with a status of 500 or more. The observer can be nil.
 func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string) gin.HandlerFunc {
 	return func(g *gin.Context) {
 		start, method := time.Now(), originalMethod(g.Request)
@@ -229,8 +229,8 @@ const (
 // BodyLimit limits request bodies to SmallBody bytes, or to largest on routes with kit.Auth.AllowLargeBody. If largest is
 // smaller than SmallBody, largest is the limit of every route. BodyLimit also limits the total memory of bodies larger than
 // SmallBody. timeout is the time from the header to the end of the body. A body waits for memory for at most a third of the
-// timeout. Read returns *http.MaxBytesError if the body is too large, os.ErrDeadlineExceeded after the timeout, and Unavailable
-// if no memory becomes available.
+// timeout. The body's Read returns *http.MaxBytesError if the body is too large, os.ErrDeadlineExceeded after the timeout, and
+// Unavailable if no memory becomes available.
 func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 	anonymous := semaphore.NewWeighted(max(anonymousBodies, 2*largest))
 	users := semaphore.NewWeighted(max(userBodies, 4*largest))

@@ -27,7 +27,7 @@ Stores the records of a file, with the rules of the API: one JSON object per lin
 names of the fields. The FILE - is the standard input. Stop the service first, unless the database is MongoDB.
 
 A record whose id is already stored is not changed, so that the same command continues an import that was interrupted. Lines
-with errors are reported, and the other lines are stored; the exit code is then 1.
+with errors are reported, and the exit code is 1. The other lines are stored.
 
 Example:
 

@@ -160,7 +160,7 @@ func (d *document) differences(root string, r *http.Request, a Response) (differ
 		differences = append(differences, fmt.Sprintf("%s %s, status %d: ", r.Method, path, a.Status)+fmt.Sprintf(format, args...))
 	}
 	want := responses.Status(a.Status)
-	if want == nil { // the codes of the default response imply their statuses
+	if want == nil { // the default response lists error codes; each code implies its status
 		want = responses.Default()
 	}
 	if want == nil {

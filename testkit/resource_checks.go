@@ -58,7 +58,7 @@ func (s *suite) requests(method, path string) (out []Request) {
 	return out
 }
 
-// checkNotFound requests records by unknown, malformed and deleted IDs, and under other parents.
+// checkNotFound checks that requests with unknown, malformed or deleted IDs, or with other parents, get 404.
 func checkNotFound(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	paths := []string{r.Path + "/" + store.NewID().Hex(), r.Path + "/1", r.Path + "/%24gt"}

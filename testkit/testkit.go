@@ -111,7 +111,7 @@ func Start(t testing.TB, s Service, options ...Option) *API {
 	return api
 }
 
-// Instance starts another instance of the service with the same database, clock and log.
+// Instance starts another instance of the service with the same database, clock, log and outbox.
 func (a *API) Instance(options ...Option) *API {
 	a.t.Helper()
 	b := &API{t: a.t, service: a.service, DB: a.DB, Clock: a.Clock, Log: a.Log, Email: a.Email, hasher: a.hasher}

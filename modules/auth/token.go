@@ -13,8 +13,8 @@ import (
 
 // refreshToken has 48 random bytes: a family and a secret. All tokens of a session have the same family, which identifies the
 // session even for a replaced token. The database has only digests of both parts. The next secret is derived from the current
-// secret and a random salt, which is stored for the grace period. So a replaced token yields the next token again, but the
-// database alone does not.
+// secret and a random salt, which is stored for the grace period. A replaced token can therefore yield the next token again.
+// The database alone cannot.
 type refreshToken struct {
 	family [16]byte
 	secret [32]byte

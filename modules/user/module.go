@@ -19,7 +19,7 @@ type Dependent interface {
 	DeleteOf(ctx context.Context, userID store.ID) error
 }
 
-// Restorer is implemented by Dependents with data that an attacker can add to an account to lock out its owner.
+// Restorer is implemented by a Dependent whose data an attacker can use to lock the owner out of an account.
 type Restorer interface {
 	// RestoreOf removes the data that an attacker may have added to the account. changed is the time at which the attacker
 	// changed the address.

@@ -394,10 +394,11 @@ func (s *Service) ResetPassword(ctx context.Context, id store.ID, epoch int64, p
 	return s.claim(ctx, id, epoch, hash, passwordReset)
 }
 
-// Claim gives the account of u to the owner of its address: it marks the address as verified, ends all sessions and resets, and
-// notifies the user. It also removes the password, and invalidates the linked identities, passkeys and API keys, because
-// somebody else may have added them. An identity with the same verified address is linked again at its next sign-in. Call Claim
-// when the owner of an unverified address signs in. NotFound: since u was read, the user was deleted or began another epoch.
+// Claim gives the account of u to the owner of the email address: it marks the address as verified, ends all sessions and
+// pending password resets, and notifies the user. It also removes the password, and invalidates the linked identities, passkeys
+// and API keys, because somebody else may have added them. An identity with the same verified address is linked again at its
+// next sign-in. Call Claim when the owner of an unverified address signs in. NotFound: since u was read, the user was deleted
+// or began another epoch.
 func (s *Service) Claim(ctx context.Context, u User) (User, error) {
 	return s.claim(ctx, u.ID, u.Epoch, "", addressClaimed)
 }

@@ -14,8 +14,8 @@ import (
 	"errors"
 )
 
-// Authenticator is an authenticator. Its fields can be changed between calls. The zero value with an Origin is a platform
-// authenticator that verifies the user, without a counter and without backups.
+// Authenticator is a virtual authenticator. Its fields can be changed between calls. The zero value with an Origin is a
+// platform authenticator that verifies the user, without a counter and without backups.
 type Authenticator struct {
 	Origin         string // origin of the page or app
 	RPID           string // replaces the RP ID of the options; "" replaces nothing
@@ -48,8 +48,8 @@ type Credential struct {
 	Extensions map[string]any `json:"clientExtensionResults"`
 }
 
-// Create creates a passkey, as navigator.credentials.create does. options are PublicKeyCredentialCreationOptionsJSON. Create
-// fails if the authenticator has one of the excluded credentials.
+// Create creates a passkey. It replaces navigator.credentials.create. options are PublicKeyCredentialCreationOptionsJSON.
+// Create fails if the authenticator has one of the excluded credentials.
 func (a *Authenticator) Create(options any) (Credential, error) {
 	var o struct {
 		Challenge string
@@ -94,7 +94,7 @@ func (a *Authenticator) Create(options any) (Credential, error) {
 	return c, nil
 }
 
-// Get signs in with the newest passkey for the domain, as navigator.credentials.get does. options are
+// Get signs in with the newest passkey for the domain. It replaces navigator.credentials.get. options are
 // PublicKeyCredentialRequestOptionsJSON.
 func (a *Authenticator) Get(options any) (Credential, error) {
 	var o struct {

@@ -89,7 +89,7 @@ func (p *provider) redeem(clientID string, r *http.Request) (accessToken, User, 
 	return p.issue(clientID, u.ID, g.scopes), u, nil
 }
 
-// Token returns an access token of a user for the app, with the scopes of a sign-in by default.
+// Token returns an access token of a user for the app. If scopes is empty, the token has the scopes of a sign-in.
 func (p *provider) Token(userID string, scopes ...string) string {
 	return p.TokenFor(p.app.ID, userID, scopes...)
 }
@@ -107,7 +107,7 @@ func (p *provider) TokenFor(clientID, userID string, scopes ...string) string {
 	return p.issue(clientID, userID, scopes).value
 }
 
-// issue creates an access token with exactly the scopes. The token has the length of GitHub's tokens.
+// issue creates an access token with exactly the given scopes. The token has the length of GitHub's tokens.
 func (p *provider) issue(clientID, userID string, scopes []string) accessToken {
 	t := accessToken{p.prefix + rand.Text() + rand.Text()[:10], clientID, userID, scopes}
 	p.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// idTokenTTL is the lifetime of ID tokens, as at Google.
+// idTokenTTL is the lifetime of Google's ID tokens.
 const idTokenTTL = time.Hour
 
 // Change changes an ID token before it is signed.

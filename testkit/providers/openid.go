@@ -194,7 +194,7 @@ const (
 	AppleKeyID = "ABC123DEFG"
 )
 
-// PrivateKey returns the text of the .p8 file of the app at Apple.
+// PrivateKey returns the content of the app's .p8 file from Apple.
 func (g *OpenID) PrivateKey() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: must(x509.MarshalPKCS8PrivateKey(g.appKey))}))
 }

@@ -22,7 +22,7 @@ import (
 // ForeignClientID is the client ID of another app, for ForeignToken. The other app has no secret.
 const ForeignClientID = "999999999999999"
 
-// Fake has the methods of all fakes.
+// Fake is implemented by all fakes.
 type Fake interface {
 	http.Handler
 	AddUser(User) User
