@@ -33,7 +33,7 @@ func (a Authenticator) checkKey(g *gin.Context, caller access.Principal) error {
 		action = access.ScopeRead
 	}
 	if !caller.Key.Has(name, action) {
-		return apperr.New(apperr.InsufficientScope, "The API key does not have the scope %s. Create a key with it: POST /users/me/api-keys.", name+action)
+		return apperr.New(apperr.InsufficientScope, "The API key does not have the scope %s. Create a key with this scope: POST /users/me/api-keys.", name+action)
 	}
 	return nil
 }

@@ -121,8 +121,8 @@ func TestStalledBodies(t *testing.T) {
 	}
 }
 
-// TestUserWrites sends changes while other changes of the user have reached the limit, before and after the bodies of these have
-// been read.
+// TestUserWrites sends changes while other changes of the user have reached the limit, before and after the bodies of those
+// changes have been read.
 func TestUserWrites(t *testing.T) {
 	t.Parallel()
 	user, other := store.NewID().Hex(), store.NewID().Hex()

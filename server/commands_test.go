@@ -227,7 +227,7 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// TestHelp: help lists the commands and shows their usage; an invalid command line exits with 2 and a hint.
+// TestHelp checks that help lists the commands and shows their usage, and that an invalid command line exits with 2 and a hint.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	shop := testService

@@ -105,7 +105,8 @@ func TestPageInParts(t *testing.T) {
 	}
 }
 
-// TestPageAfterStrangeRequests: gin-swagger derives the prefix of its files from the first request.
+// TestPageAfterStrangeRequests requests files of the page first by unusual URLs. gin-swagger derives the prefix of its files
+// from the first request.
 func TestPageAfterStrangeRequests(t *testing.T) {
 	t.Parallel()
 	s := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {})

@@ -74,7 +74,7 @@ func (verified) VerifyPassword(_ context.Context, _ access.Client, email, passwo
 	return access.Principal{}, nil, apperr.New(apperr.Unauthorized, "Wrong.")
 }
 
-// routes is a module with the routes of a function.
+// routes is a module. The function adds its routes.
 type routes func(r gin.IRouter, auth kit.Auth)
 
 func (f routes) Routes(r gin.IRouter, mw kit.Middleware) { f(r, mw.Auth) }
@@ -111,7 +111,7 @@ func newHandler(t testing.TB, log io.Writer, module routes, set ...func(*Handler
 	return h
 }
 
-// do sends a request. header has names and values in turn.
+// do sends a request. header has alternating names and values.
 func do(s http.Handler, method, path, contentType, body string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	if contentType != "" {
@@ -538,7 +538,8 @@ func TestPanicInResponse(t *testing.T) {
 	}
 }
 
-// TestClientAddress checks that X-Forwarded-For is used only from trusted proxies: its last address that is not a trusted proxy.
+// TestClientAddress checks that X-Forwarded-For is used only from trusted proxies. The client address is the last address that
+// is not a trusted proxy.
 func TestClientAddress(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -58,7 +58,7 @@ func start(t *testing.T, dir string, set ...string) *process.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Signal(os.Kill) }) // it has exited, unless the test failed
+	t.Cleanup(func() { _ = p.Signal(os.Kill) }) // the process has exited, unless the test failed
 	return p
 }
 
@@ -150,7 +150,7 @@ func TestHealthcheck(t *testing.T) {
 	}
 }
 
-// TestObserve runs the service with metrics and traces. It logs the address of the metrics, and exports its spans on
+// TestObserve runs the service with metrics and traces. The service logs the address of the metrics, and exports its spans on
 // SIGTERM.
 func TestObserve(t *testing.T) {
 	t.Parallel()
@@ -177,7 +177,7 @@ func TestObserve(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has exited, unless the test failed
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // the process has exited, unless the test failed
 	log := bufio.NewScanner(stderr)
 	metrics := ""
 	for metrics == "" && log.Scan() {

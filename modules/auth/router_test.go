@@ -76,7 +76,7 @@ func TestTokenExpires(t *testing.T) {
 	}
 }
 
-// TestForgedTokens checks that routes, also public ones, respond 401 to tokens that were not issued for an open session.
+// TestForgedTokens checks that routes, including public routes, respond 401 to tokens that were not issued for an open session.
 func TestForgedTokens(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -56,7 +56,7 @@ func TestPasswordReset(t *testing.T) {
 	}
 }
 
-// TestUndo undoes a change of the address, which also invalidates passkeys from before the change.
+// TestUndo undoes a change of the address, which also invalidates passkeys that were registered before the change.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

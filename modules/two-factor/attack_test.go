@@ -181,7 +181,7 @@ func TestStoredInClear(t *testing.T) {
 	}
 }
 
-// TestDowngrade gets a session of a user with a second factor by every other way.
+// TestDowngrade tries every other way to open a session of a user with a second factor.
 func TestDowngrade(t *testing.T) {
 	t.Parallel()
 	var github *providers.GitHub
@@ -286,7 +286,8 @@ func TestUndoneChange(t *testing.T) {
 	}
 }
 
-// TestOldEnrolment confirms an enrolment from before a password change. An attacker may know its secret.
+// TestOldEnrolment checks that an enrolment cannot be confirmed after a password change, because an attacker may know the
+// secret.
 func TestOldEnrolment(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

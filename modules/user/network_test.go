@@ -105,7 +105,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestReportedLimits checks that only a trusted client receives the states of limits that other clients also use up.
+// TestReportedLimits checks that only a trusted client receives the states of limits that other clients share.
 func TestReportedLimits(t *testing.T) {
 	t.Parallel()
 	s, ada, _ := limited(t)

@@ -71,7 +71,7 @@ func TestNoticesOff(t *testing.T) {
 	api.Email.None(t)
 }
 
-// TestNoticesAreLimited makes more changes in an hour than an address gets notices. The changes succeed.
+// TestNoticesAreLimited makes more changes in an hour than the limit of notices for an address. The changes succeed.
 func TestNoticesAreLimited(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, byDefault)

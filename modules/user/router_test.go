@@ -254,7 +254,7 @@ func TestViewETags(t *testing.T) {
 	}
 }
 
-// TestRoundTrip sends back, as each caller, what it has just read.
+// TestRoundTrip reads a user as each caller, and sends the response back as a change.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)

@@ -107,7 +107,7 @@ func (p *provider) TokenFor(clientID, userID string, scopes ...string) string {
 	return p.issue(clientID, userID, scopes).value
 }
 
-// issue creates an access token with exactly the given scopes. The token has the length of GitHub's tokens.
+// issue creates an access token with exactly the given scopes.
 func (p *provider) issue(clientID, userID string, scopes []string) accessToken {
 	t := accessToken{p.prefix + rand.Text() + rand.Text()[:10], clientID, userID, scopes}
 	p.mu.Lock()

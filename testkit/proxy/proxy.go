@@ -29,12 +29,12 @@ type link struct {
 	ctx            context.Context // ends when the client or the server has closed its connection
 }
 
-// failure is a network failure. The zero value is no failure.
+// failure is a network failure. The zero value means no failure.
 type failure struct {
 	cut    bool          // connections are closed
 	silent bool          // nothing is forwarded
 	delay  time.Duration // delay of forwarded data
-	rate   int           // bytes per second in each direction of a connection; 0 is no limit
+	rate   int           // bytes per second in each direction of a connection; 0 means no limit
 }
 
 // chunk is the number of bytes forwarded at a time.
