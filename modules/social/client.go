@@ -65,7 +65,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.base.RoundTrip(r)
 	if err == nil {
 		response.Body = http.MaxBytesReader(nil, response.Body, maxBody)
-		response.Header.Del("Location") // not followed; an error about a malformed Location would quote the URL
+		response.Header.Del("Location") // redirects are not followed; an error about a malformed Location would quote the URL
 	}
 	return response, err
 }
@@ -83,8 +83,8 @@ func (c *client) get(ctx context.Context, address, token string, into any) (stat
 }
 
 // do sends a request and decodes the JSON of the response into the value that into points to. The returned status is 2xx or 4xx.
-// A 4xx response need not have JSON. Unavailable: there is no response, or the response has another status, asks to try again
-// later, or has the status 2xx and no valid JSON.
+// A 4xx response need not contain JSON. Unavailable: the provider did not respond, asked to try again later, or responded with
+// another status, or a 2xx response has no valid JSON.
 func (c *client) do(r *http.Request, into any) (status int, err error) {
 	response, err := c.http.Do(r)
 	if err != nil {
@@ -105,8 +105,8 @@ func (c *client) do(r *http.Request, into any) (status int, err error) {
 	return response.StatusCode, nil
 }
 
-// isBusy reports whether a provider asks to try again later. GitHub also uses 403 for that ("Rate limits for the REST API" in
-// its documentation).
+// isBusy reports whether a provider asks to try again later. GitHub also uses the status 403 ("Rate limits for the REST API" in
+// GitHub's documentation).
 func isBusy(response *http.Response) bool {
 	header := response.Header
 	return response.StatusCode == http.StatusTooManyRequests ||
@@ -173,8 +173,8 @@ func rejected() error {
 	return apperr.New(apperr.Unauthorized, "The provider rejected the token or code.")
 }
 
-// unavailable returns the error for a provider that fails. The cause is logged and must not contain a token. So unavailable
-// removes the URL of a *url.Error, and shortens a long message, in which a library may quote a response.
+// unavailable returns the error for a provider that fails. The cause is logged, so it must not contain a token. unavailable
+// removes the URL of a *url.Error. It also shortens a long message, because a library may quote a response in it.
 func unavailable(cause error) error {
 	var withAddress *url.Error
 	if errors.As(cause, &withAddress) {

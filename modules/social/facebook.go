@@ -81,14 +81,14 @@ func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
 	case me.Error.Code == graphBadToken || me.Error.Code == graphSession:
 		return Profile{}, rejected()
 	case status != http.StatusOK || me.ID != userID:
-		return Profile{}, unavailable(fmt.Errorf("/me: status %d, code %d, or not the token's user", status, me.Error.Code))
+		return Profile{}, unavailable(fmt.Errorf("/me: status %d, code %d, or the ID is not the token's user", status, me.Error.Code))
 	}
 	return Profile{Subject: me.ID, Email: me.Email, EmailVerified: me.Email != "", Name: me.Name, Picture: me.Picture.Data.URL}, nil
 }
 
 // inspect checks that the token was issued for our app, and returns the ID of the token's user. See "/debug_token" in the
-// documentation of the Graph API; the parameter access_token is an app access token. The response has data for an invalid token,
-// and an error with the code graphBadParameter for a token of another app. Other codes concern the request itself.
+// documentation of the Graph API; the parameter access_token is an app access token. For an invalid token, the response has data.
+// For a token of another app, it has an error with the code graphBadParameter. Other codes mean that the request itself is wrong.
 func (f facebook) inspect(ctx context.Context, token string) (userID string, err error) {
 	var info struct {
 		Data *struct {

@@ -24,8 +24,8 @@ const (
 )
 
 // newMicrosoft returns the configuration of Microsoft (see "ID token claims reference" and "Claims validation" in the
-// documentation of the Microsoft identity platform). For several tenants, the issuer in the discovery document is a template with
-// a placeholder for the tenant of the user. For a tenant that is set by its domain, the issuer contains the ID of the tenant.
+// documentation of the Microsoft identity platform). If Tenant stands for several tenants, the issuer in the discovery document
+// is a template with a placeholder for the user's tenant. If Tenant is a domain, the issuer contains the ID of the tenant.
 //
 // An administrator of any tenant can give an account any email address, so an address never counts as verified.
 func newMicrosoft(c MicrosoftSettings) openID {

@@ -18,7 +18,7 @@ type Identity struct {
 }
 
 // Proof is what the client received from a provider: exactly one of AccessToken, IDToken and Code. RFC 6749 appendix A defines
-// their characters, but no maximum lengths. RFC 7636 section 4.1 defines CodeVerifier.
+// the characters of these strings, but no maximum lengths. RFC 7636 section 4.1 defines CodeVerifier.
 type Proof struct {
 	AccessToken  string `json:"access_token" validate:"max=4096,printascii"`                                                                        // access token of the provider (Facebook, GitHub, Google)
 	IDToken      string `json:"id_token" validate:"max=8192,printascii"`                                                                            // ID token of the provider (OpenID providers)

@@ -1,5 +1,6 @@
-// Package social provides sign-in with identity providers, and links their accounts to users. Each provider has its own file. To
-// remove a provider, delete its file and the lines with its name in settings.go. To add an OpenID provider, set OIDC_PROVIDERS.
+// Package social provides sign-in with identity providers, and links the providers' accounts to users. Each provider has its own
+// file. To remove a provider, delete its file and the lines with its name in settings.go. To add an OpenID provider, set
+// OIDC_PROVIDERS.
 package social
 
 import (

@@ -58,9 +58,10 @@ type openID struct {
 	authorizationQuery string                 // additional query of the authorization URL
 	pkce               bool                   // PKCE is supported although the discovery document does not say so
 	unverified         bool                   // the provider does not verify email addresses
-	// isIssuer reports whether the issuer in the discovery document belongs to the provider. nil: the two issuers must be equal.
+	// isIssuer reports whether the issuer in the discovery document belongs to the provider. nil: that issuer, without a slash at
+	// the end, must be equal to the field issuer.
 	isIssuer func(discovered string) bool
-	// tokenIssuer returns the issuer that an ID token must have. nil: the issuer in the discovery document.
+	// tokenIssuer returns the issuer that an ID token must have. nil: an ID token must have the issuer in the discovery document.
 	tokenIssuer func(discovered string, c claims) string
 }
 
@@ -197,7 +198,7 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 }
 
 // ofIDToken returns the claims of the proof's ID token. If the ID token has no email address and the proof also has an access
-// token, ofIDToken gets the claims from userinfo (OpenID Connect Core section 5.4).
+// token, ofIDToken gets the claims from the userinfo endpoint (OpenID Connect Core section 5.4).
 func (o *openIDClient) ofIDToken(ctx context.Context, issuer *discovery, proof Proof) (claims, error) {
 	keys := &keyFetchRecorder{KeySet: issuer.keys}
 	c, err := o.verify(ctx, issuer, keys, proof.IDToken)
@@ -238,8 +239,8 @@ func (o *openIDClient) verify(ctx context.Context, issuer *discovery, keys oidc.
 	return c, nil
 }
 
-// algorithms returns the asymmetric algorithms with which the issuer signs. Signatures of other algorithms cannot be verified
-// with public keys.
+// algorithms returns the asymmetric algorithms with which the issuer signs. Public keys cannot verify signatures of other
+// algorithms.
 func (d *discovery) algorithms() []string {
 	asymmetric := []string{
 		oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
@@ -251,7 +252,7 @@ func (d *discovery) algorithms() []string {
 	return out
 }
 
-// keyFetchRecorder records the error of a KeySet that failed to fetch its keys: the token may then be valid. The verifier
+// keyFetchRecorder records the error of a KeySet that failed to fetch its keys, because the token may then be valid. The verifier
 // returns this error only as a string. A remote KeySet wraps another error only if it failed to fetch its keys.
 type keyFetchRecorder struct {
 	oidc.KeySet
@@ -264,7 +265,8 @@ func (r *keyFetchRecorder) VerifySignature(ctx context.Context, token string) ([
 	return payload, err
 }
 
-// ofAccessToken checks with tokeninfo that the token was issued for one of our clients, and gets the claims from userinfo.
+// ofAccessToken checks at the tokeninfo endpoint that the token was issued for one of our clients. It gets the claims from the
+// userinfo endpoint.
 func (o *openIDClient) ofAccessToken(ctx context.Context, issuer *discovery, token string) (claims, error) {
 	var info struct {
 		Audience string `json:"aud"`
@@ -277,14 +279,14 @@ func (o *openIDClient) ofAccessToken(ctx context.Context, issuer *discovery, tok
 	case status == http.StatusBadRequest || status == http.StatusUnauthorized:
 		return claims{}, rejected()
 	case status != http.StatusOK || info.Audience == "":
-		return claims{}, unavailable(fmt.Errorf("tokeninfo: status %d, or no audience", status))
+		return claims{}, unavailable(fmt.Errorf("tokeninfo: status %d, or the audience is missing", status))
 	case !slices.Contains(o.ids, info.Audience):
 		return claims{}, rejected()
 	}
 	return o.userInfo(ctx, issuer, token, info.Subject)
 }
 
-// userInfo gets the claims about the subject of an access token (OpenID Connect Core section 5.3).
+// userInfo gets the claims of an access token's subject from the userinfo endpoint (OpenID Connect Core section 5.3).
 func (o *openIDClient) userInfo(ctx context.Context, issuer *discovery, token, subject string) (claims, error) {
 	var c claims
 	status, err := o.calls.get(ctx, issuer.UserInfoURL, token, &c)
@@ -294,7 +296,7 @@ func (o *openIDClient) userInfo(ctx context.Context, issuer *discovery, token, s
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || subject == "": // revoked, or without the scope openid
 		return claims{}, rejected()
 	case status != http.StatusOK || c.Subject != subject:
-		return claims{}, unavailable(fmt.Errorf("userinfo: status %d, or not the token's user", status))
+		return claims{}, unavailable(fmt.Errorf("userinfo: status %d, or the subject is not the token's user", status))
 	}
 	return c, nil
 }
@@ -344,7 +346,7 @@ func (o *openIDClient) fetch(ctx context.Context) (*discovery, error) {
 		isIssuer = func(discovered string) bool { return strings.TrimRight(discovered, "/") == o.issuer }
 	}
 	if status != http.StatusOK || !isIssuer(found.IssuerURL) || found.JWKSURL == "" || found.TokenURL == "" || found.AuthURL == "" {
-		return nil, unavailable(fmt.Errorf("discovery: status %d, another issuer, or an address is missing", status))
+		return nil, unavailable(fmt.Errorf("discovery: status %d, or the issuer is wrong, or an address is missing", status))
 	}
 	keysClient := *o.calls.http
 	keysClient.Transport = knownKeys{keysClient.Transport}
@@ -353,7 +355,7 @@ func (o *openIDClient) fetch(ctx context.Context) (*discovery, error) {
 }
 
 // knownKeys is the transport for key sets. It removes keys of unknown types and malformed keys (RFC 7517 section 5), because
-// go-oidc rejects a whole set for some of these keys.
+// go-oidc rejects a whole key set if it contains some of these keys.
 type knownKeys struct{ base http.RoundTripper }
 
 func (t knownKeys) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -380,8 +382,8 @@ func (t knownKeys) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // openIDCallerError returns an error if the provider rejected the authorization code; see client.exchange. The error codes are
-// from RFC 6749 section 5.2 and Google's documentation. invalid_request is not an error of the caller: the client secret is
-// missing.
+// from RFC 6749 section 5.2 and Google's documentation. invalid_request is not an error of the caller: it means that the client
+// secret is missing.
 func openIDCallerError(e *oauth2.RetrieveError) error {
 	if e.ErrorCode == "invalid_grant" || e.ErrorCode == "redirect_uri_mismatch" {
 		return rejected()

@@ -33,7 +33,7 @@ const (
 	firstPause     = 10 * time.Millisecond // pause after the first attempt; doubles with each attempt
 	linkTimeout    = 10 * time.Second      // time after sign-up in which a request may still link the user; see isBeingLinked
 	maxSubject     = 255                   // maximum bytes of Profile.Subject (OpenID Connect Core section 2, sub)
-	restoreTimeout = 5 * time.Second       // time limit for the writes of Unlink, including an undo
+	restoreTimeout = 5 * time.Second       // time limit for the writes of Unlink and keepOne
 )
 
 // Rate limits per network. rejections counts the tokens and codes that a provider rejects. calls counts all tokens and codes,
@@ -52,9 +52,9 @@ type signIn struct {
 	created  bool // this sign-in has created the user
 }
 
-// SignIn opens a session for the user to whom the provider's account is linked. If the account is not linked, SignIn first links
-// it to the caller, if the caller is a user. Otherwise, SignIn links it to the user with the email address of the account, and
-// creates this user if necessary.
+// SignIn opens a session for the user to whom the provider's account is linked. An account without a link is linked first. If the
+// caller is a user, SignIn links the account to the caller. Otherwise, SignIn links it to the user with the same email address,
+// or to a new user.
 //
 // NotFound: the provider is not configured. ValidationFailed: the proof does not have exactly one token or code, the provider
 // does not support the token or code, or the code has no redirect_uri. Unauthorized: the provider rejects the proof, or the
@@ -160,7 +160,7 @@ func (s *Service) resolve(ctx context.Context, in *signIn) (user.User, error) {
 	case linked:
 		return u, nil
 	}
-	if err := u.MaySignIn(); err != nil { // before anything changes
+	if err := u.MaySignIn(); err != nil { // before the account is linked
 		return user.User{}, err
 	}
 	err = s.db.Together(ctx, func(ctx context.Context) error {
@@ -173,7 +173,8 @@ func (s *Service) resolve(ctx context.Context, in *signIn) (user.User, error) {
 	return u, err
 }
 
-// find returns the identity that f selects, and its user. NotFound: there is no valid identity. find deletes an invalid identity.
+// find returns the identity that f selects, and its user. If the identity is invalid (see Identity.Epoch), find deletes it.
+// NotFound: there is no valid identity.
 func (s *Service) find(ctx context.Context, f store.Filter) (Identity, user.User, error) {
 	i, err := s.identities.First(ctx, f)
 	if err != nil {
@@ -285,8 +286,8 @@ func alreadyLinked(message string) error {
 		WithFields(apperr.Field{In: "path", Param: "provider", Code: apperr.FieldConflict, Message: "Is already linked."})
 }
 
-// attach links an account to a user. Conflict: another account of the provider is linked to the user. errConcurrent: a
-// concurrent request has just stored a link of the account or the user.
+// attach links an account to a user. Conflict: another account of the provider is linked to the user. errConcurrent: a concurrent
+// request has just linked the account or the user.
 func (s *Service) attach(ctx context.Context, u user.User, name, subject string) error {
 	other, _, err := s.find(ctx, link(u.ID, name))
 	switch {
@@ -389,8 +390,8 @@ func (s *Service) Unlink(ctx context.Context, caller access.Principal, name stri
 }
 
 // keepOne restores the identity i, which Unlink has deleted, unless the user has another identity. If concurrent requests delete
-// all identities of the user, at least the request that counts last restores its identity. If the deletion failed with err,
-// keepOne also restores i, because i may have been deleted. Conflict: the user has no other identity.
+// all identities of the user, at least the request that counts last restores its identity. err is the error of the deletion. If
+// err is not nil, keepOne also restores i, because i may have been deleted. Conflict: the user has no other identity.
 func (s *Service) keepOne(ctx context.Context, u user.User, i Identity, err error) error {
 	var others int64
 	if err == nil {
@@ -405,7 +406,7 @@ func (s *Service) keepOne(ctx context.Context, u user.User, i Identity, err erro
 	if err != nil {
 		return err
 	}
-	return apperr.New(apperr.Conflict, "This is the last way to sign in. Set a password with a password reset, or link another account, first.")
+	return apperr.New(apperr.Conflict, "This linked account is the last way to sign in. Set a password with a password reset, or link another account first.")
 }
 
 // notLinked returns the error for a user without a link to the provider.

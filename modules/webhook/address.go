@@ -17,8 +17,9 @@ var errAddress = errors.New("webhook: the address is not public")
 // addresses decides to which addresses requests can be sent.
 type addresses struct{ networks []netip.Prefix } // value of WEBHOOK_NETWORKS
 
-// special has the networks that are not public: from https://www.iana.org/assignments/iana-ipv4-special-registry and, within
-// globalUnicast, from https://www.iana.org/assignments/iana-ipv6-special-registry.
+// special lists the networks that are not public. The source for IPv4 is
+// https://www.iana.org/assignments/iana-ipv4-special-registry. The source for IPv6, within globalUnicast, is
+// https://www.iana.org/assignments/iana-ipv6-special-registry.
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24",
 	"192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
@@ -61,7 +62,7 @@ func (s addresses) isAllowed(a netip.Addr) bool {
 }
 
 // control returns a function for net.Dialer.Control that rejects addresses that are not allowed. The function runs after name
-// resolution, so that a name cannot resolve to another address between check and connection.
+// resolution, so that a name cannot resolve to another address between the check and the connection.
 func control(allow func(netip.Addr) bool) func(network, address string, c syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		a, err := netip.ParseAddrPort(address)
@@ -100,7 +101,8 @@ func newClient(dialer *net.Dialer) *http.Client {
 	}
 }
 
-// checkURL returns the reason why no request can be sent to a URL, or "" if requests can be sent. It does not resolve names.
+// checkURL returns the reason why no request can be sent to a URL, or "" if requests can be sent. checkURL does not resolve
+// names.
 func (s *sender) checkURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -113,7 +115,7 @@ func (s *sender) checkURL(address string) string {
 	isLiteral := err == nil
 	switch {
 	case isLiteral && !s.allowed.isAllowed(a):
-		return "Must have a public address. WEBHOOK_NETWORKS can allow others."
+		return "Must have a public address. WEBHOOK_NETWORKS can allow other addresses."
 	case u.Scheme == "http" && (len(s.allowed.networks) == 0 || isLiteral && !s.allowed.inNetworks(a)):
 		return "Must begin with https://. http:// is only for addresses in WEBHOOK_NETWORKS."
 	}

@@ -12,7 +12,7 @@ import (
 
 const (
 	lease        = 40 * time.Second // duration of the lease of a lane; longer than an attempt with its queries
-	renewBefore  = 30 * time.Second // how long before its end a lease is renewed
+	renewBefore  = 30 * time.Second // minimum remaining time of a lease before an attempt; otherwise, the lease is renewed
 	lanesTick    = time.Second      // interval at which an instance looks for lanes that are due
 	lanePage     = 100              // maximum number of delivery IDs that a lane reads together
 	storeTimeout = 10 * time.Second // time limit for storing the result of an attempt
@@ -87,8 +87,8 @@ func (s *Service) claim(ctx context.Context) (claimed []Lane, err error) {
 	return claimed, nil
 }
 
-// runLane sends the due deliveries of a lane until none is left or ctx ends, and then releases the lane. An attempt in progress
-// continues until the context attempts ends. After an error, another goroutine takes the lane when its lease ends.
+// runLane sends the due deliveries of a lane until none is left or ctx ends. It then releases the lane. attempts is the context
+// of each attempt, and ends later than ctx. After an error, another goroutine takes the lane when its lease ends.
 func (s *Service) runLane(ctx, attempts context.Context, l Lane) {
 	err := s.sendLane(ctx, attempts, l)
 	if err != nil && !apperr.Is(err, apperr.NotFound) { // NotFound: the webhook was deleted, or another instance has the lane

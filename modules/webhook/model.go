@@ -17,10 +17,11 @@ type Webhook struct {
 	OldSecret  string `json:"oldSecret"` // encrypted; also signs until OldSecretUntil; "" if there is none
 	// OldSecretUntil is nil if there is no OldSecret.
 	OldSecretUntil *store.Time `json:"oldSecretUntil"`
-	// FromNumber and FromChange are the position in the log when the webhook was created or enabled: it receives later events.
+	// FromNumber and FromChange are the position in the log when the webhook was created or enabled. The webhook receives only
+	// later events.
 	FromNumber int64    `json:"fromNumber"`
 	FromChange store.ID `json:"fromChange"`
-	// FailingSince is the time of the first failed attempt since the last successful one; nil if there is none.
+	// FailingSince is the time of the first failed attempt since the last successful attempt; nil if there is none.
 	FailingSince *store.Time `json:"failingSince"`
 }
 
@@ -152,7 +153,7 @@ func laneSpec() store.Spec {
 	return store.Spec{Name: "webhook-lanes", Indexes: []store.Index{{Fields: []string{"nextAt"}}, {Fields: []string{"webhookId"}}}}
 }
 
-// Cursor is the position in the log up to which deliveries were created. There is only one, with the ID cursorID.
+// Cursor is the position in the log up to which deliveries were created. There is only one Cursor, with the ID cursorID.
 type Cursor struct {
 	store.Meta `bson:",inline"`
 	Number     int64    `json:"number"`

@@ -1,4 +1,4 @@
-// Package webhook sends the changes of resources to the servers of customers, as signed requests of Standard Webhooks
+// Package webhook notifies customers' servers of changes to resources. Requests are signed as Standard Webhooks specifies
 // (https://www.standardwebhooks.com).
 package webhook
 

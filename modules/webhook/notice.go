@@ -40,7 +40,7 @@ func (s *Service) disable(ctx context.Context, w Webhook, reason string) error {
 	if err == nil {
 		s.log.WarnContext(ctx, "a webhook was disabled", "webhook", w.ID.Hex(), "reason", reason)
 	}
-	return apperr.Replace(err, apperr.NotFound, nil) // NotFound: the webhook was disabled, changed or deleted
+	return apperr.Replace(err, apperr.NotFound, nil) // NotFound: the webhook was disabled, has another URL, or was deleted
 }
 
 // buildDisabled implements email.Builder.
@@ -57,7 +57,7 @@ func (s *Service) buildDisabled(ctx context.Context, e email.Entry) (*email.Mess
 	return newDisabled(u, w, e.Args["reason"]), nil
 }
 
-// newDisabled returns the email to an admin. The email has only the host of the URL, because the path can contain a secret.
+// newDisabled returns the email to an admin. The email contains only the host of the URL, because the path can contain a secret.
 func newDisabled(u user.User, w Webhook, reason string) *email.Message {
 	host := w.URL
 	if parsed, err := url.Parse(w.URL); err == nil {

@@ -139,7 +139,8 @@ func reason(status int, err error) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxReason)], "")
 }
 
-// conclude stores the result of an attempt. It disables the webhook if the receiver responded 410 Gone or has failed for giveUp.
+// conclude stores the result of an attempt. It disables the webhook if the receiver responded 410 Gone, or if all attempts in the
+// time giveUp have failed.
 func (s *Service) conclude(ctx context.Context, w Webhook, d Delivery, r result) error {
 	now := s.now()
 	if r.reason == "" {
@@ -179,8 +180,8 @@ func (s *Service) conclude(ctx context.Context, w Webhook, d Delivery, r result)
 	return s.touch(ctx, d.WebhookID, retry, at)
 }
 
-// save stores the result of an attempt and the new status of the delivery. It stores nothing if another attempt has ended since
-// this one began.
+// save stores the result of an attempt and the new status of the delivery. It stores nothing if another attempt has ended since d
+// was read.
 func (s *Service) save(ctx context.Context, d Delivery, status string, r result, changes ...store.Change) error {
 	outcome := status
 	if status == pending {

@@ -52,21 +52,22 @@ func newService(d kit.Deps, users Users, sender *sender) *Service {
 const (
 	secretBytes  = 32
 	secretPrefix = "whsec_"       // prefix of a secret in Standard Webhooks
-	overlap      = 24 * time.Hour // how long the old secret also signs
+	overlap      = 24 * time.Hour // how long the old secret also signs requests
 )
 
-// newSecret returns a new secret of a webhook and its encrypted form.
+// newSecret returns a new secret of a webhook, and the encrypted secret.
 func (s *Service) newSecret(id store.ID) (secret, sealed string) {
 	raw := make([]byte, secretBytes)
 	_, _ = rand.Read(raw) // never fails
 	return secretPrefix + base64.StdEncoding.EncodeToString(raw), s.keys.Seal(secretUse(id), raw)
 }
 
-// secretUse returns the purpose with which the secrets of a webhook are encrypted, so that no other webhook can use them.
+// secretUse returns the purpose with which the secrets of a webhook are encrypted, so that a secret copied to another webhook
+// cannot be decrypted.
 func secretUse(id store.ID) string { return "secret of webhook " + id.Hex() }
 
-// Create creates a webhook, and returns it with its secret. ValidationFailed: the URL or an event is invalid. Conflict: there
-// are maxWebhooks webhooks.
+// Create creates a webhook, and returns it with its secret. ValidationFailed: the URL or an event is invalid. Conflict: there are
+// already maxWebhooks webhooks.
 func (s *Service) Create(ctx context.Context, in Fields) (Created, error) {
 	if err := apperr.JoinInvalid(s.checkURL(in.URL), s.checkEvents(in.Events)); err != nil {
 		return Created{}, err
@@ -205,7 +206,7 @@ func (s *Service) deleteDeliveries(ctx context.Context, f store.Filter) error {
 	}
 }
 
-// Rotate gives a webhook a new secret. The old secret also signs for another 24 hours. NotFound: there is no such webhook.
+// Rotate gives a webhook a new secret. For 24 hours, the old secret also signs requests. NotFound: there is no such webhook.
 func (s *Service) Rotate(ctx context.Context, id store.ID) (Created, error) {
 	secret, sealed := s.newSecret(id)
 	until := store.At(s.now().Add(overlap))
@@ -216,8 +217,8 @@ func (s *Service) Rotate(ctx context.Context, id store.ID) (Created, error) {
 	return Created{w.View(), secret}, err
 }
 
-// secrets returns the secrets that sign requests now, the new one first. If the new secret is not encrypted with the first key,
-// secrets encrypts it again.
+// secrets returns the secrets that sign requests now, the new secret first. If the new secret is not encrypted with the first
+// key, secrets encrypts it again with that key.
 func (s *Service) secrets(ctx context.Context, w Webhook) ([][]byte, error) {
 	sealed := []string{w.Secret}
 	if w.OldSecretUntil != nil && s.now().Before(w.OldSecretUntil.Time) {
@@ -281,7 +282,7 @@ func (s *Service) sweep(ctx context.Context) error {
 	return s.deleteDeliveries(ctx, store.Lt("createdAt", store.At(s.now().Add(-retention))))
 }
 
-// maxPending is the number up to which pending deliveries are counted.
+// maxPending is the maximum number of pending deliveries that are counted.
 const maxPending = 10_000
 
 const countTimeout = 5 * time.Second
@@ -291,7 +292,7 @@ func (s *Service) Metrics() []telemetry.Metered {
 	waiting := telemetry.NewGauge("webhook_deliveries_pending", "Deliveries of the enabled webhooks that are waiting for an attempt, counted up to 10000.", func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 		defer cancel()
-		n, _ := s.countPending(ctx) // 0 while the database is unavailable; other metrics show that
+		n, _ := s.countPending(ctx) // 0 while the database is unavailable, which other metrics show
 		return float64(n)
 	})
 	return []telemetry.Metered{s.attempts, waiting}
