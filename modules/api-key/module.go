@@ -1,5 +1,4 @@
-// Package apikey provides API keys: credentials with which a program acts as a user, on the resources that the scopes of the
-// key name.
+// Package apikey provides API keys. A program uses an API key to act as a user on the resources that the key's scopes name.
 package apikey
 
 import (

@@ -24,8 +24,8 @@ type Service struct {
 }
 
 // Create creates a key for the caller, and returns it with the secret. ValidationFailed: a scope or the expiry is invalid.
-// Forbidden: the key has the scope "admin", but the caller is not an admin. Conflict: the caller has maxKeys keys. Unauthorized:
-// the account has been deleted since the authentication.
+// Forbidden: the key has the scope "admin", but the caller is not an admin. Conflict: the caller already has maxKeys keys.
+// Unauthorized: the account has been deleted since the authentication.
 func (s *Service) Create(ctx context.Context, caller access.Principal, in CreateInput) (Created, error) {
 	now := s.now()
 	expires, err := in.expiry(now)

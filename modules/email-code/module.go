@@ -24,7 +24,7 @@ type Module struct {
 
 // Settings are the settings of this module.
 type Settings struct {
-	// Signup creates an account for an address without one.
+	// Signup allows sign-up: a code for an unknown address creates an account.
 	Signup bool `mapstructure:"EMAIL_CODE_SIGNUP" default:"false"`
 }
 

@@ -1,4 +1,4 @@
-// Package emailverification verifies email addresses, and changes them, with links that users receive by email.
+// Package emailverification verifies and changes email addresses with links that users receive by email.
 package emailverification
 
 import (
@@ -20,9 +20,9 @@ type Module struct {
 type Settings struct {
 	// TTL is how long a link that verifies an address is valid.
 	TTL time.Duration `mapstructure:"VERIFY_TTL" default:"24h" validate:"min=1m,max=168h"`
-	// LinkOrigins are the URLs that the link in an email may lead to. A URL with a path allows that page and all pages
-	// below it, one without a path the whole origin. In development, localhost is allowed too. If exactly one has a path,
-	// an email is sent at sign-up.
+	// LinkOrigins are the URLs that the link in an email may lead to. A URL with a path allows that page and all pages below it.
+	// A URL without a path allows the whole origin. In development, localhost is allowed too. If exactly one URL has a path, an
+	// email is sent at sign-up.
 	LinkOrigins []string `mapstructure:"VERIFY_LINK_ORIGINS" validate:"dive,web_page" example:"https://app.example.com/verify"`
 }
 

@@ -43,11 +43,12 @@ type Service struct {
 // undoTTL is how long a former address is reserved, and how long a change can be undone.
 const undoTTL = 7 * 24 * time.Hour
 
-// Rate limits.
+// Rate limits. changeEmailsTo is separate from emailsTo, because any user can cause emails about a change to any address.
+// changesOf also counts failed requests.
 var (
 	emailsTo          = ratelimit.Rule{Name: "verification-emails", Max: 5, Window: time.Hour}     // per address
-	changeEmailsTo    = ratelimit.Rule{Name: "address-change-emails", Max: 5, Window: time.Hour}   // per address; not emailsTo, because anyone can cause these emails
-	changesOf         = ratelimit.Rule{Name: "address-changes", Max: 5, Window: time.Hour}         // per account; failed requests count too
+	changeEmailsTo    = ratelimit.Rule{Name: "address-change-emails", Max: 5, Window: time.Hour}   // per address
+	changesOf         = ratelimit.Rule{Name: "address-changes", Max: 5, Window: time.Hour}         // per account
 	requestsOfNetwork = ratelimit.Rule{Name: "verification-requests", Max: 100, Window: time.Hour} // per network
 )
 
@@ -73,9 +74,9 @@ func (s *Service) Request(ctx context.Context, client access.Client, caller acce
 	return limits, s.send(ctx, emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
 }
 
-// RequestChange sends an email to another address, which becomes the address of the caller when it is confirmed. Conflict: the
-// address is in use or reserved, or is the caller's own. TooManyRequests: see Request, or the caller has requested too many
-// changes. ValidationFailed, Unavailable: see Request.
+// RequestChange sends an email with a link to another address. When the link is confirmed, the other address becomes the caller's
+// address. Conflict: the address is in use or reserved, or is already the caller's address. TooManyRequests: see Request, or the
+// caller has requested too many changes. ValidationFailed, Unavailable: see Request.
 func (s *Service) RequestChange(ctx context.Context, client access.Client, caller access.Principal, in ChangeInput) (limits ratelimit.States, err error) {
 	link, err := s.links.Choose(in.Link)
 	if err != nil {
@@ -151,12 +152,12 @@ const (
 	undoKind   = "email-changed"
 )
 
-// send enqueues the email with a token to the address of the token. The token is issued when the email is sent.
+// send enqueues an email to the address of the token t. build issues the token.
 func (s *Service) send(ctx context.Context, t emaillink.Token) error {
 	return s.emails.Enqueue(ctx, entry(t))
 }
 
-// entry returns the queue entry for the email with a token, which build issues. The purpose of the token is verify or change.
+// entry returns the queue entry for an email with a token, whose purpose is verify or change. build issues the token.
 func entry(t emaillink.Token) email.Entry {
 	kind := verifyKind
 	if t.Purpose == change {
@@ -167,8 +168,8 @@ func entry(t emaillink.Token) email.Entry {
 	}}
 }
 
-// build implements email.Builder for an entry. It issues the token. It returns no email if the user was deleted or has begun a
-// new epoch. After a sign-up, it also returns no email if the address has received too many emails.
+// build implements email.Builder for an entry. It issues the token. It returns no email if the user was deleted or is in another
+// epoch. After a sign-up, it also returns no email if the address has received too many emails.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	epoch, err := strconv.ParseInt(e.Args["epoch"], 10, 64)
 	if err != nil {
@@ -261,9 +262,9 @@ func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, use
 	return t, u, nil
 }
 
-// change gives a user the address of a token. In the same Together, it stores a second token, which can undo the change, and the
-// email with the second token to the former address. The second token also reserves the former address if that address was
-// verified. Without transactions, the token and the email are stored before the change.
+// change gives a user the address of a token. In the same Together, it issues a second token, which can undo the change. It
+// enqueues an email with the second token to the former address. The second token also reserves the former address if that
+// address was verified. Without transactions, the second token and the email are stored before the change.
 func (s *Service) change(ctx context.Context, before user.User, t emaillink.Token) (u user.User, err error) {
 	if err := s.users.CheckAddress(ctx, before.ID, t.Email); err != nil {
 		return user.User{}, err
@@ -288,10 +289,10 @@ func (s *Service) change(ctx context.Context, before user.User, t emaillink.Toke
 	return u, err
 }
 
-// undo gives a user the former address again. It deletes all tokens of the user except those that undo earlier changes: an
-// attacker who changed the address twice has the token that undoes the second change. Epochs order the changes, even if the clock
-// goes back. The used token is deleted last, so that undo can be repeated after an error. NotFound: a concurrent request has used
-// the token, or an admin has changed the address.
+// undo gives a user the former address again. It deletes all tokens of the user except the tokens that undo earlier changes. An
+// attacker who changed the address twice has the token that undoes the second change. Changes are ordered by epoch, because a
+// clock can go back. The used token is deleted last, so that undo can be repeated after an error. NotFound: a concurrent request
+// has used the token, or an admin has changed the address.
 func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error) {
 	u, err := s.users.RestoreEmail(ctx, t.UserID, t.Email, t.Epoch)
 	if err == nil {
@@ -305,7 +306,7 @@ func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error
 		return u, err
 	}
 	n, err := s.Delete(ctx, store.Eq("id", t.ID))
-	if err == nil && n == 0 { // a concurrent request has deleted it
+	if err == nil && n == 0 { // a concurrent request has deleted the token
 		err = store.ErrNotFound
 	}
 	return u, err

@@ -14,7 +14,7 @@ type catalog struct {
 	resources map[string]resource
 }
 
-// resource has the paths of the collection and of the records of a resource, and their operations. An operation that the API
+// resource has the paths of a resource's collection and records, and the operations on these paths. An operation that the API
 // does not have is nil.
 type resource struct {
 	name, collection, record            string
@@ -60,7 +60,7 @@ func newCatalog(names []string, openAPI []byte) *catalog {
 	return c
 }
 
-// resource returns the resource with the name, which is the last part of the path of its collection.
+// resource returns the resource with the name. The name is the last segment of the collection's path.
 func (d document) resource(name string) resource {
 	r := resource{name: name}
 	for path, operations := range d.Paths {

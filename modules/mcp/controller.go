@@ -16,9 +16,9 @@ import (
 
 type controller struct{ protocol http.Handler }
 
-// newController returns a controller without sessions, so that every instance can serve every request. The library's check of the
-// header Host is off, because it rejects requests from a reverse proxy on the same machine. The middleware Origin checks the
-// header Origin.
+// newController returns a controller that keeps no sessions, so that every instance can serve every request. The library's check
+// of the header Host is off, because it rejects requests from a reverse proxy on the same machine. The middleware Origin checks
+// the header Origin.
 func newController(s *service) *controller {
 	server := s.server()
 	return &controller{sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },

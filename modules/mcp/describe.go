@@ -8,8 +8,8 @@ import (
 
 const maxDescription = 8 << 10 // bytes
 
-// describe returns the description of a resource as JSON. If the description would be larger than maxDescription, it has fewer
-// details: no examples, then no descriptions, then only types, then not all fields.
+// describe returns the description of a resource as JSON. If the description is larger than maxDescription, describe removes
+// details: first examples, then descriptions, then everything but types, then fields.
 func (c *catalog) describe(r resource) string {
 	d := c.document.describe(r)
 	for _, details := range [][]string{
@@ -29,7 +29,7 @@ func (c *catalog) describe(r resource) string {
 	}
 }
 
-// describe returns the description of a resource. Its schemas are JSON Schemas.
+// describe returns the description of a resource. The schemas are those of the OpenAPI document.
 func (d document) describe(r resource) map[string]any {
 	out := map[string]any{"resource": r.name, "tools": r.tools()}
 	if about := d.about(r); about != "" {
@@ -150,7 +150,8 @@ func isNullable(schema any) bool {
 	return s["nullable"] == true
 }
 
-// strip removes details from a description. It keeps all keys of the maps fields and properties, which are names of fields.
+// strip removes details from a description. It keeps all keys of the maps named fields and properties, because these keys are
+// names of fields.
 func strip(v any, details []string) {
 	object, _ := v.(map[string]any)
 	for key, value := range object {
@@ -168,7 +169,7 @@ func strip(v any, details []string) {
 	}
 }
 
-// shorten keeps only the first n items of each list and the first n names of each map fields in a description.
+// shorten keeps only the first n items of each list, and the first n names of each map named fields, in a description.
 func shorten(v any, n int) {
 	object, _ := v.(map[string]any)
 	for key, value := range object {

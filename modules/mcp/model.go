@@ -67,7 +67,7 @@ type resourceArgument struct {
 
 type collectionArguments struct {
 	resourceArgument
-	Parent []string `json:"parent,omitempty" validate:"max=5" jsonschema:"IDs of the records that the record is under, outermost first; only of resources for which describe_resource says so"`
+	Parent []string `json:"parent,omitempty" validate:"max=5" jsonschema:"IDs of the parent records, outermost first; only for resources for which describe_resource returns parent"`
 }
 
 type recordArguments struct {
@@ -77,7 +77,7 @@ type recordArguments struct {
 
 type searchArguments struct {
 	collectionArguments
-	Q      string   `json:"q,omitempty" validate:"max=1000" jsonschema:"words, or beginnings of words, that records must have; only of resources with search.q"`
+	Q      string   `json:"q,omitempty" validate:"max=1000" jsonschema:"words, or beginnings of words, that records must contain; only for resources for which describe_resource returns search.q"`
 	Filter Object   `json:"filter,omitempty" jsonschema:"values by filter, such as {\"userId\": \"65f0c1d2e3a4b5c6d7e8f901\", \"createdAt[gte]\": \"2026-01-01T00:00:00Z\"}; describe_resource has the filters and their operators. [in] takes an array"`
 	Sort   []string `json:"sort,omitempty" validate:"max=20" jsonschema:"fields to sort by; - before a name for descending order"`
 	Fields []string `json:"fields,omitempty" validate:"max=100" jsonschema:"fields to include; leave it out for all. id is always included"`
@@ -87,13 +87,13 @@ type searchArguments struct {
 
 type createArguments struct {
 	collectionArguments
-	Data           Object `json:"data" validate:"required" jsonschema:"fields of the record, as describe_resource says"`
-	IdempotencyKey string `json:"idempotencyKey,omitempty" validate:"max=255" jsonschema:"a new random string; a call that is repeated with it creates one record"`
+	Data           Object `json:"data" validate:"required" jsonschema:"fields of the record; describe_resource returns the possible fields"`
+	IdempotencyKey string `json:"idempotencyKey,omitempty" validate:"max=255" jsonschema:"a new random string; repeated calls with the same string create only one record"`
 }
 
 type updateArguments struct {
 	recordArguments
-	Data    Object `json:"data" validate:"required" jsonschema:"the fields to change, as describe_resource says; others keep their values"`
+	Data    Object `json:"data" validate:"required" jsonschema:"the fields to change; describe_resource returns the possible fields. Other fields keep their values"`
 	IfMatch string `json:"ifMatch,omitempty" validate:"max=1000" jsonschema:"etag of the record that you have read; if it has changed since, nothing is written and the error is precondition_failed"`
 }
 

@@ -170,12 +170,12 @@ func (s *service) search(c *call, in searchArguments) (any, error) {
 	}
 	page.Count, page.CountCapped = first.Count, first.CountCapped
 	if len(page.Rows) < len(first.Rows) {
-		page.Shortened += fmt.Sprintf("The text of a result is limited, so there are only %d rows here. Call again with after for the others.", len(page.Rows))
+		page.Shortened += fmt.Sprintf("The text of a result is limited, so there are only %d rows here. Call this tool again with the parameter after for the other rows.", len(page.Rows))
 	}
 	return page, nil
 }
 
-// query returns the query string of a list, or the error of an invalid filter.
+// query returns the query parameters of a request for a list, or the error of an invalid filter.
 func (in searchArguments) query(r resource) (url.Values, *apperr.Field) {
 	query := url.Values{}
 	for name, value := range map[string]string{"q": in.Q, "sort": strings.Join(in.Sort, ","), "fields": strings.Join(in.Fields, ","), "after": in.After} {
@@ -233,7 +233,7 @@ func filterValue(value any) (text string, ok bool) {
 	return "", false
 }
 
-// page requests a page of a list. size is the size of its rows and of next in bytes.
+// page requests a page of a list. size is the size of the page's rows and of next in bytes.
 func (s *service) page(c *call, path string, query url.Values) (page pageResult, size int, err error) {
 	response, err := s.send(c, http.MethodGet, path, query, nil, nil)
 	if err != nil {
@@ -300,7 +300,7 @@ func (s *service) delete(c *call, in deleteArguments) (any, error) {
 func (s *service) resource(c *call, in resourceArgument) (resource, error) {
 	r, ok := s.catalog().resources[in.Resource]
 	if !ok {
-		message := "Is not a resource. list_resources returns their names."
+		message := "Is not a resource. list_resources returns the names of the resources."
 		if near := suggest.Nearest(in.Resource, s.catalog().names); near != "" {
 			message = "Is not a resource. Did you mean " + near + "?"
 		}
@@ -320,13 +320,13 @@ func (s *service) collection(c *call, in collectionArguments, tool string) (r re
 	}
 	if _, ok := r.tools()[tool]; !ok {
 		return r, "", c.invalid(apperr.Field{In: "body", Param: "resource", Code: apperr.NotAllowed, Message: "This tool does not work for this resource. " +
-			"describe_resource returns the tools that do.", Expected: slices.Sorted(maps.Keys(r.tools()))})
+			"describe_resource returns the tools that work.", Expected: slices.Sorted(maps.Keys(r.tools()))})
 	}
 	parents := r.parents()
 	if len(in.Parent) != len(parents) {
-		message := "Must be left out: the records of this resource are not under others."
+		message := "Must be left out: the records of this resource have no parent records."
 		if parents != nil {
-			message = "Must have the IDs of the records that the record is under, of " + strings.Join(parents, " and ") + "."
+			message = "Must have the IDs of the parent records, one for each of " + strings.Join(parents, ", ") + ", in this order."
 		}
 		return r, "", c.invalid(apperr.Field{In: "body", Param: "parent", Code: apperr.Required, Message: message})
 	}

@@ -27,8 +27,8 @@ type Module struct {
 type Settings struct {
 	// TTL is how long the link in a reset email is valid.
 	TTL time.Duration `mapstructure:"RESET_TTL" default:"1h" validate:"min=1m,max=24h"`
-	// LinkOrigins are the URLs that the link in an email may lead to. A URL with a path allows that page and all pages
-	// below it, one without a path the whole origin. In development, localhost is allowed too.
+	// LinkOrigins are the URLs that the link in an email may lead to. A URL with a path allows that page and all pages below it.
+	// A URL without a path allows the whole origin. In development, localhost is allowed too.
 	LinkOrigins []string `mapstructure:"RESET_LINK_ORIGINS" validate:"dive,web_page" example:"https://app.example.com/reset"`
 }
 

@@ -61,7 +61,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 
 const emailKind = "password-reset"
 
-// build implements email.Builder. It issues the token, which is valid from now on. It returns no email if the address is unknown.
+// build implements email.Builder. It issues the token. It returns no email if the address is unknown.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	u, err := s.users.ByEmail(ctx, e.Address)
 	if err != nil {
@@ -95,9 +95,9 @@ func (s *Service) Get(ctx context.Context, token string) (View, error) {
 	return View{Token: token, User: u.Public(), ExpiresAt: r.ExpiresAt}, apperr.Replace(err, apperr.NotFound, noReset())
 }
 
-// Complete sets the password of the user of the reset, and begins a new epoch of the user, which invalidates all resets. Only one
-// of several concurrent calls succeeds. Complete also clears the counts of wrong passwords, so that the user can sign in.
-// NotFound: the reset is unknown, used or expired.
+// Complete sets the password of the reset's user. It begins a new epoch of the user, which invalidates all resets of the user.
+// Only one of several concurrent calls succeeds. Complete also clears the counts of wrong passwords, so that the user can sign
+// in. NotFound: the reset is unknown, used or expired.
 func (s *Service) Complete(ctx context.Context, client access.Client, token, password string) (user.User, error) {
 	r, err := s.Find(ctx, token)
 	if err != nil {

@@ -54,8 +54,8 @@ func newCache(db store.DB, policies *store.Collection[Policy], now func() time.T
 	}
 }
 
-// write calls do, which attempts to write a policy of the namespace, and sets a new stamp. Unavailable: the stamp could
-// not be written, and do may have succeeded.
+// write calls do, which attempts to write a policy of the namespace. It then sets a new stamp, and returns the error of do.
+// Unavailable: the stamp could not be written, and do may have succeeded.
 func (c *cache) write(ctx context.Context, namespace string, do func() error) error {
 	result := do()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)

@@ -13,10 +13,10 @@ import (
 // maxOthers is the maximum number of explanations, per page, of policies that do not apply.
 const maxOthers = 100
 
-// Evaluate returns a page of the policies that apply to a proxy, with every write that was acknowledged before the call. A page
-// that would exceed listing.MaxPageBytes ends early. The same limit applies to the explanations of policies that do not apply.
-// ValidationFailed: in.After is not a cursor for this proxy. Unavailable: the response is large, and other large responses are
-// using the budget of ctx (rest.Budget).
+// Evaluate returns a page of the policies that apply to a proxy. Every write that was acknowledged before the call is visible. A
+// page ends early if it would exceed listing.MaxPageBytes. The same limit applies to the explanations of policies that do not
+// apply. ValidationFailed: in.After is not a cursor for this proxy. Unavailable: the response is large, and other large responses
+// use the memory of rest.Budget.
 func (s *Service) Evaluate(ctx context.Context, in EvaluateInput) (Evaluation, error) {
 	c, err := s.choose(ctx, in)
 	if err == nil && c.bytes > rest.LargeResponse {
@@ -107,8 +107,8 @@ func firstAfter[T any](last Policy, items []T, policy func(T) Policy) int {
 	return i
 }
 
-// explainAll appends to c.explain the rows of the page and, within the limits, policies that do not apply. policies are all
-// policies after the previous page, in order.
+// explainAll appends the rows of the page to c.explain. Within the limits, it also appends policies that do not apply. policies
+// are all policies after the previous page, in order.
 func (c *choice) explainAll(policies []Policy) {
 	rows, others, bytes := c.rows, 0, int64(0)
 	for i := range policies {

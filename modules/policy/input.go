@@ -22,7 +22,7 @@ var _, _ rest.Parser = (*Selector)(nil), (*Source)(nil)
 // maxLabels is the maximum number of labels of a Source, the same as for a selector.
 const maxLabels = v1beta1.MaxLabels
 
-// ParseInput reads a selector with v1beta1.FromJSON. It returns an apperr.Field with path and code for each violation.
+// ParseInput reads a selector with v1beta1.FromJSON. It returns an apperr.Field with the path and the code of each violation.
 func (s *Selector) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	message, err := v1beta1.FromJSON(value)
 	var invalid *v1beta1.InvalidError

@@ -63,7 +63,7 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 		})
 	}
 	in.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "namespace" })
-	// Only callers in Go can pass a selector without labels. It means every workload, like no selector.
+	// A selector without labels, which only Go callers can pass, means every workload, like no selector.
 	if selector := in.Fields.Selector; selector != nil && selector.MatchLabels == nil {
 		in.Fields.Selector = nil
 	}

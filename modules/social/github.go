@@ -143,7 +143,7 @@ func githubCallerError(e *oauth2.RetrieveError) error {
 	case "bad_verification_code", "redirect_uri_mismatch":
 		return rejected()
 	case "unverified_user_email":
-		return apperr.New(apperr.Conflict, "GitHub issues no token for an account whose primary email address is not verified. Verify it at GitHub, and sign in again.")
+		return apperr.New(apperr.Conflict, "GitHub issues no token for an account whose primary email address is not verified. Verify the address at GitHub, and sign in again.")
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func TestGitHubUnverified(t *testing.T) {
 	n := githubSubject.start(t)
 	n.AddUser(providers.User{ID: "66"})
 	_, err := n.ask(t, Proof{Code: n.Code("66", callback, ""), RedirectURI: callback})
-	if !apperr.Is(err, apperr.Conflict) || !strings.Contains(err.Error(), "Verify it at GitHub") {
+	if !apperr.Is(err, apperr.Conflict) || !strings.Contains(err.Error(), "Verify the address at GitHub") {
 		t.Error(err)
 	}
 }
