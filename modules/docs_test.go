@@ -87,7 +87,7 @@ const schemas = "#/components/schemas/"
 
 var providerNames = []string{"apple", "facebook", "github", "gitlab", "google", "microsoft", "okta"}
 
-// TestEveryRouteIsDocumented compares the mounted routes with the documented ones.
+// TestEveryRouteIsDocumented compares the mounted routes with the documented routes.
 func TestEveryRouteIsDocumented(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, func(c *testkit.Config) { c.StartProviders(t) })
@@ -185,7 +185,7 @@ func TestListsAreDocumented(t *testing.T) {
 	}
 }
 
-// pageSchemas returns the references to the schemas of the pages of lists: those with rows whose name ends in Page.
+// pageSchemas returns the references to the schemas of pages of lists. These schemas have rows and a name that ends in Page.
 func pageSchemas(t *testing.T) (refs []string) {
 	t.Helper()
 	var doc struct {
@@ -267,7 +267,7 @@ var resetToken = regexp.MustCompile(testkit.LinkOrigin + `/\S*?([\w-]{43})`)
 
 var pathParam = regexp.MustCompile(`\{\w+\}`)
 
-const unknownID = "000000000000000000000000" // an unknown ID
+const unknownID = "000000000000000000000000"
 
 // newRecord creates a record of the collection at the beginning of the path, and returns its path, or "" if the API cannot
 // create one.
@@ -469,7 +469,7 @@ func (k *requestBuilder) produce(t *testing.T, status string) {
 				id = k.api.Do(r).JSON(201)["user"].(map[string]any)["id"].(string)
 			}
 			k.api.Do(testkit.Request{Method: "PATCH", Path: "/users/" + id, As: k.admin().Token, Form: url.Values{"suspended": {"true"}}}).JSON(200)
-		case k.op.security() == "MasterKey": // a role, if sign-up without the key is allowed
+		case k.op.security() == "MasterKey": // sends a role, and allows sign-up without the key
 			k = k.again(publicSignup)
 			r = k.request(k.method, k.path, true)
 			r.As = ""
@@ -509,7 +509,7 @@ func (k *requestBuilder) produce(t *testing.T, status string) {
 		case "/auth/{provider}":
 			bad.Form = url.Values{"access_token": {"x"}}
 		default:
-			if len(k.op.Security) > 1 { // a token or a password
+			if len(k.op.Security) > 1 { // the route accepts a token or a password
 				r.As, r.Email, r.Password = "", k.owner.Email, testkit.Password
 				bad = r
 			}
@@ -566,7 +566,7 @@ func (k *requestBuilder) conflict(r *testkit.Request) (end func()) {
 		another := k.request("POST", collection, true)
 		r.Form.Set("name", "another")
 		if collection == "/users" {
-			r.As = k.admin().Token // who can change an address
+			r.As = k.admin().Token // an admin can change an address
 		}
 		maps.Copy(another.Form, r.Form)
 		k.api.Do(another).JSON(201)
@@ -596,8 +596,8 @@ func (k *requestBuilder) conflict(r *testkit.Request) (end func()) {
 	}
 }
 
-// gate is a database that blocks one insert when armed, except those of the idempotency middleware. It blocks an Atomic before it
-// begins, because no other request could write during the Atomic.
+// gate is a database that blocks one insert when armed. It does not block inserts of the idempotency middleware. It blocks an
+// Atomic before it begins, because no other request could write during the Atomic.
 type gate struct {
 	store.DB
 	armed            atomic.Bool

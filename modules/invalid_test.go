@@ -41,7 +41,7 @@ func (op operation) ofWrongType() invalid {
 	return out
 }
 
-// ofWrongForm returns values of the right type that violate a documented rule, of the parameters that have one.
+// ofWrongForm returns values of the right type that violate a documented rule, for the parameters that have such a rule.
 func (op operation) ofWrongForm() invalid {
 	out := invalid{}
 	for name, p := range op.body() {
@@ -59,7 +59,7 @@ func (op operation) ofWrongForm() invalid {
 	return out
 }
 
-// missing returns no values. The names are those of required parameters.
+// missing returns the names of the required parameters, with nil values.
 func (op operation) missing() invalid {
 	out := invalid{}
 	for name, p := range op.body() {

@@ -179,7 +179,7 @@ func TestScopes(t *testing.T) {
 	})
 }
 
-// TestRoles gives users a role of a project, which their keys do not have, and takes the role away.
+// TestRoles gives users a role that a project has added. Their keys do not have the role. It then removes the role.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	api := start(t)
@@ -232,7 +232,7 @@ func TestScopesOfBatch(t *testing.T) {
 	})
 }
 
-// TestEnd checks what ends a key, and what does not, on another instance.
+// TestEnd checks which events invalidate a key on another instance, and which do not.
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	api := start(t)
@@ -289,7 +289,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestRestore checks that an undone change of the address and a completed reset end keys.
+// TestRestore checks that an undone change of the address and a completed reset invalidate keys.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	api := start(t)

@@ -39,7 +39,7 @@ func storeSpec() store.Spec {
 
 // noChallenge returns the error for a challenge that cannot be used.
 func noChallenge() error {
-	return apperr.New(apperr.Unauthorized, "The challenge is invalid, was used, has expired, or had too many wrong codes. Request another code.")
+	return apperr.New(apperr.Unauthorized, "The challenge is invalid, was used or has expired, or too many wrong codes were entered. Request another code.")
 }
 
 func wrongCode() error {

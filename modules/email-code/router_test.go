@@ -352,7 +352,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestEnded uses codes after events that end them.
+// TestEnded uses codes after events that invalidate them.
 func TestEnded(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -388,8 +388,8 @@ func TestEnded(t *testing.T) {
 	api.SignIn(ada.Email, testkit.Password) // the address was not claimed
 }
 
-// TestClaim signs in to an account with an address that was not verified: what somebody else had does not work afterwards. A
-// second sign-in ends nothing.
+// TestClaim signs in to an account with an address that was not verified. Afterwards, the earlier sessions and password do not
+// work. A second sign-in ends no session.
 func TestClaim(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t, testkit.Env("SECURITY_NOTICES", "true"))

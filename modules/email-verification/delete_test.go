@@ -7,8 +7,8 @@ import (
 	"example.com/ginseng/testkit"
 )
 
-// TestDeleteDuringUndo deletes an account whose address somebody who knows the password has changed. The former address must
-// be able to undo the change first: an undo does not restore a deleted account.
+// TestDeleteDuringUndo deletes an account whose address was changed by an attacker who knows the password. The attacker must not
+// delete the account while the change can be undone, because an undo does not restore a deleted account.
 func TestDeleteDuringUndo(t *testing.T) {
 	t.Parallel()
 	api := start(t)

@@ -43,7 +43,7 @@ func storeSpec() store.Spec {
 
 // noToken returns the error for a token that is unknown, used or expired.
 func noToken() error {
-	return apperr.New(apperr.NotFound, "This link does not work: it was used, has expired, or a newer change replaced it. Request another one or, to undo a change of address, contact the operator of this service.")
+	return apperr.New(apperr.NotFound, "This link does not work: it was used, has expired, or was replaced by a newer change. Request another link or, to undo a change of address, contact the operator of this service.")
 }
 
 // ownAddress returns the error for a change to the address that the user has.

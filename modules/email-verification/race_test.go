@@ -114,8 +114,8 @@ func (e pausedUsers) Update(ctx context.Context, f store.Filter, changes []store
 	return e.Engine.Update(ctx, f, changes, into)
 }
 
-// TestRaceForFormerAddress lets another user take an address that becomes free, but reserved, after the request has checked
-// it: by sign-up and by a change of address. The request must fail and leave nothing behind.
+// TestRaceForFormerAddress makes a sign-up and a change to an address that becomes free, but reserved, after the request has
+// checked the address. The request must fail and store nothing.
 func TestRaceForFormerAddress(t *testing.T) {
 	t.Parallel()
 	db := &paused{}

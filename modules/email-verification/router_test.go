@@ -308,7 +308,7 @@ func TestLimits(t *testing.T) {
 	api.Email.None(t)
 }
 
-// TestFullQueue checks that an address does not change if the owner of the old one cannot be notified.
+// TestFullQueue checks that an address does not change if the owner of the old address cannot be notified.
 func TestFullQueue(t *testing.T) {
 	t.Parallel()
 	page := testkit.Env("VERIFY_LINK_ORIGINS", testkit.LinkOrigin+"/verify")

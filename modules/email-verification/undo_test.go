@@ -47,7 +47,7 @@ func TestChangeBack(t *testing.T) {
 }
 
 // TestUndoAfterAdmin has an admin restore an account whose address was changed twice. Both links that undo a change become
-// invalid, because the second one is an attacker's. A change that admins make to their own account invalidates no link.
+// invalid, because the second link is an attacker's. A change that admins make to their own account invalidates no link.
 func TestUndoAfterAdmin(t *testing.T) {
 	t.Parallel()
 	api := start(t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestLargeDescription describes resources with ever more fields. A description must have at most 8 KiB, and keep the details
+// TestLargeDescription describes resources with more and more fields. A description must have at most 8 KiB, and keep the details
 // that fit.
 func TestLargeDescription(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ func TestInstructionsAreData(t *testing.T) {
 }
 
 // TestLargeResults stores records that do not fit into the text of a result. search_records must return each of them once, and
-// the incomplete fields must be named. One message is larger than all messages together that a user may have in progress.
+// the incomplete fields must be named. One message is larger than the limit for all messages of a user that are in progress.
 func TestLargeResults(t *testing.T) {
 	t.Parallel()
 	a := start(t)
@@ -137,7 +137,8 @@ func TestMessages(t *testing.T) {
 	})
 }
 
-// keys verifies API keys: the rest of a key is its scope. The owner of the key with the scope restricted is restricted.
+// keys verifies API keys. The part of a key after access.KeyPrefix is its scope. The owner of the key with the scope restricted
+// is restricted.
 type keys struct{ owner store.ID }
 
 func (*keys) Routes(gin.IRouter, kit.Middleware) {}

@@ -98,7 +98,7 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// TestAdmin calls tools with another credential on every request: nothing of a caller remains in the server.
+// TestAdmin calls tools with another credential on every request. The server keeps no data of a caller.
 func TestAdmin(t *testing.T) {
 	t.Parallel()
 	a := start(t)

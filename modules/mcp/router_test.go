@@ -87,7 +87,7 @@ func start(t *testing.T, options ...testkit.Option) agent {
 	return startWith(t, nil, options...)
 }
 
-// startWith is start with a module before the others.
+// startWith starts the service with the module first before the others.
 func startWith(t *testing.T, first kit.Module, options ...testkit.Option) agent {
 	t.Helper()
 	newModules := func(d kit.Deps, s modules.Settings) []kit.Module {

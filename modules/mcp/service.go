@@ -326,7 +326,7 @@ func (s *service) collection(c *call, in collectionArguments, tool string) (r re
 	if len(in.Parent) != len(parents) {
 		message := "Must be left out: the records of this resource have no parent records."
 		if parents != nil {
-			message = "Must have the IDs of the parent records, one for each of " + strings.Join(parents, ", ") + ", in this order."
+			message = "Must have the IDs of the parent records, in this order: " + strings.Join(parents, ", ") + "."
 		}
 		return r, "", c.invalid(apperr.Field{In: "body", Param: "parent", Code: apperr.Required, Message: message})
 	}

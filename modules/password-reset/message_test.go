@@ -12,7 +12,7 @@ import (
 
 const aToken = "Zk3n0cXGk2-_Zk3n0cXGk2-_Zk3n0cXGk2-_Zk3n0cX"
 
-// texts parses HTML: the visible text, the targets of the links, and the elements.
+// texts returns the visible text, the targets of the links, and the elements of an HTML page.
 func texts(t *testing.T, page string) (shown string, hrefs []string, elements map[string]bool) {
 	t.Helper()
 	elements = map[string]bool{}

@@ -26,5 +26,5 @@ func storeSpec() store.Spec { return store.Spec{Name: "resets"} }
 
 // noReset returns the error for a token that is unknown, used or expired.
 func noReset() error {
-	return apperr.New(apperr.NotFound, "This reset does not exist: its link was used or has expired. Request another one.")
+	return apperr.New(apperr.NotFound, "This reset does not exist: its link was used or has expired. Request another reset.")
 }

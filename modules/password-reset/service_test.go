@@ -286,7 +286,8 @@ func TestAccountLimit(t *testing.T) {
 		b.token(ada.Email)
 	}
 
-	entry := email.Entry{Address: ada.Email, Args: map[string]string{"link": page}} // of the fifth, retried because the server was unavailable
+	// The fifth email is sent again, because the mail server was unavailable.
+	entry := email.Entry{Address: ada.Email, Args: map[string]string{"link": page}}
 	for range 3 {
 		if m, err := b.build(t.Context(), entry); err != nil || m == nil {
 			t.Errorf("%v, %v", m, err)

@@ -194,8 +194,8 @@ func TestBadProxies(t *testing.T) {
 	}
 }
 
-// namespace creates n policies in a namespace. One policy in every applies to all proxies. The other policies apply to no proxy;
-// their selectors have about the given number of characters.
+// namespace creates n policies in a namespace. The first of each group of policies, whose size is every, applies to all proxies.
+// The other policies apply to no proxy. Their selectors have about the given number of characters.
 func namespace(api *testkit.API, name string, n, every, characters int) {
 	for i := range n {
 		api.Clock.Advance(time.Millisecond)

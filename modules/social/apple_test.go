@@ -45,8 +45,8 @@ func TestApple(t *testing.T) {
 	}
 }
 
-// TestAppleSecret checks that a client secret is used again until shortly before its expiry, and that a secret with a wrong team,
-// key ID or key is Unavailable.
+// TestAppleSecret checks that a client secret is used again until shortly before its expiry, and that a wrong team, key ID or key
+// causes Unavailable.
 func TestAppleSecret(t *testing.T) {
 	t.Parallel()
 	n := appleSubject.start(t)

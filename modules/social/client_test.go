@@ -68,7 +68,7 @@ type internet struct {
 	log     *slog.Logger
 
 	mu      sync.Mutex
-	instead map[string]http.HandlerFunc // by path
+	instead map[string]http.HandlerFunc // handlers set by respond, by path
 }
 
 func (s subject) start(t *testing.T) *internet {
@@ -306,7 +306,7 @@ func testUsedCode(t *testing.T, n *internet) {
 	}
 }
 
-// testWrongSecret reports a wrong client secret as Unavailable, with the reason in the log, and not as an error of the
+// testWrongSecret checks that a wrong client secret causes Unavailable, with the reason in the log, and not an error of the
 // caller.
 func testWrongSecret(t *testing.T, n *internet, m method) {
 	if !m.secrets {

@@ -225,7 +225,7 @@ func TestProofCheck(t *testing.T) {
 	}
 }
 
-// TestPlainAddress warns in production about a provider without encryption.
+// TestPlainAddress checks the warning in production about a provider whose URL begins with http://.
 func TestPlainAddress(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

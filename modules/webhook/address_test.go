@@ -16,7 +16,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// TestAddresses checks which addresses are public, also as IPv4 addresses in IPv6 addresses.
+// TestAddresses checks which addresses are public, including IPv4 addresses in IPv6 addresses.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	a := addresses{prefixes("10.1.0.0/16", "fd00:1::/32")}
@@ -44,7 +44,7 @@ func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		url             string
-		without, within bool // without and with WEBHOOK_NETWORKS
+		without, within bool // whether the URL is valid without and with WEBHOOK_NETWORKS
 	}{
 		{"https://example.com/hooks?a=b", true, true},
 		{"https://93.184.215.14:8443/", true, true},
@@ -70,7 +70,7 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
-// resolver returns a resolver for which every name has the addresses, one for each lookup.
+// resolver returns a resolver that returns the addresses for any name, one address per lookup.
 func resolver(addresses ...string) *net.Resolver {
 	next := make(chan string, len(addresses))
 	for _, a := range addresses {
@@ -130,7 +130,7 @@ func TestResolution(t *testing.T) {
 	}
 }
 
-// TestRedirect checks that redirects are not followed, and that no proxy of the environment is used.
+// TestRedirect checks that redirects are not followed, and that the proxy in the environment is not used.
 func TestRedirect(t *testing.T) {
 	t.Parallel()
 	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))

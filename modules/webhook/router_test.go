@@ -124,7 +124,7 @@ func start(t *testing.T, options ...testkit.Option) *service {
 	return &service{api, t, api.SignUp("admin")}
 }
 
-// startWithArticles is start. It skips the test if the service does not have articles with events, a title and a content.
+// startWithArticles calls start. It skips the test if the service does not have articles with events, a title and a content.
 func startWithArticles(t *testing.T, options ...testkit.Option) *service {
 	t.Helper()
 	s := start(t, options...)
@@ -136,7 +136,7 @@ func startWithArticles(t *testing.T, options ...testkit.Option) *service {
 	return s
 }
 
-// work runs the workers of an instance until stop, which the end of the test calls.
+// work runs the workers of an instance until stop is called. The end of the test also calls stop.
 func work(t *testing.T, api *testkit.API) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -266,7 +266,7 @@ func TestManage(t *testing.T) {
 	}
 }
 
-// TestEvents sends what happens to articles, in order and signed, and replaces the secret.
+// TestEvents checks that events of articles are sent in order and signed, and replaces the secret.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	s, r, other := startWithArticles(t), newReceiver(t), newReceiver(t)
@@ -348,8 +348,8 @@ func TestDisable(t *testing.T) {
 	}
 }
 
-// TestRetries fails until all attempts are used, with the delays of the schedule, and sends the same body each time. A later
-// event is sent meanwhile.
+// TestRetries makes all attempts fail. It checks the delays, and that each attempt sends the same body. A later event is sent
+// meanwhile.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	s, r := startWithArticles(t), newReceiver(t)
@@ -520,7 +520,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// advance makes retries due, and returns false.
+// advance advances the clock, which makes retries due. It returns false.
 func advance(s *service) bool {
 	s.Clock.Advance(time.Second)
 	return false
@@ -554,7 +554,7 @@ func TestDeadReceiver(t *testing.T) {
 	stop() // does not wait for the response
 }
 
-// TestSecretsAreEncrypted reads what the database has.
+// TestSecretsAreEncrypted checks that the database contains no secret in plain text.
 func TestSecretsAreEncrypted(t *testing.T) {
 	t.Parallel()
 	s := start(t)

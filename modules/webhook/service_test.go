@@ -88,7 +88,7 @@ func next[T any](t testing.TB, c <-chan T) (v T) {
 	return v
 }
 
-// TestPrivateRecords checks that events of records that not everybody may see have only the ID.
+// TestPrivateRecords checks that the event of a record that not everybody may see has only the ID.
 func TestPrivateRecords(t *testing.T) {
 	t.Parallel()
 	bodies := make(chan string, 10)
@@ -149,7 +149,7 @@ func TestExpiredPosition(t *testing.T) {
 	}
 }
 
-// TestNewMasterKey checks that a secret is encrypted with the new key when it signs.
+// TestNewMasterKey checks that a secret is encrypted with the new key when it is used to sign.
 func TestNewMasterKey(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, testdb.Open(t), resource.Public)
