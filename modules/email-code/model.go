@@ -5,8 +5,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Code is a stored challenge. Its ID is a keyed hash of the challenge that the client receives. The code in the email is
-// derived from the ID and not stored. Every request stores a Code, even if no email is sent.
+// Code is the stored form of a challenge. Its ID is a keyed hash of the challenge that the client receives. The code in the email
+// is derived from the ID and not stored. Every request stores a Code, even if no email is sent.
 type Code struct {
 	store.Meta `bson:",inline"`
 	Email      string     `json:"email"`  // in normal form

@@ -76,8 +76,8 @@ func (s *Service) Request(ctx context.Context, client access.Client, address str
 
 const emailKind = "email-code"
 
-// build implements email.Builder. It completes a stored Code and returns its email. It returns no email if the code has
-// expired, the address has received too many emails, or the address has no account and sign-up is off. It makes the same
+// build implements email.Builder. It completes a stored Code and returns the email with the code. It returns no email if the code
+// has expired, the address has received too many emails, or the address has no account and sign-up is off. It makes the same
 // queries and writes for known and unknown addresses.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	id, _ := store.ParseID(e.Args["id"]) // set by Request
@@ -109,7 +109,7 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 // key returns the key of the counter that applies to a client. Each network from which the user has signed in has its own
 // counter. All other networks share a counter.
 func (s *Service) key(ctx context.Context, rule ratelimit.Rule, client access.Client, address string, id store.ID) (ratelimit.Key, error) {
-	known, err := s.users.KnowsNetwork(ctx, id, client.Address) // even without a user, so that the time is the same
+	known, err := s.users.KnowsNetwork(ctx, id, client.Address) // even without a user, so that the duration is the same
 	if known {
 		return rule.Of(address, ratelimit.Network(client.Address)), err
 	}

@@ -281,7 +281,7 @@ func (s *Service) change(ctx context.Context, before user.User, t emaillink.Toke
 			return err
 		}
 		u, err = s.users.ChangeEmail(ctx, before, t.Email)
-		if apperr.Is(err, apperr.NotFound) || apperr.Is(err, apperr.Conflict) { // for databases without transactions
+		if apperr.Is(err, apperr.NotFound) || apperr.Is(err, apperr.Conflict) { // without transactions, the token is stored already
 			_, _ = s.Delete(context.WithoutCancel(ctx), store.Eq("id", issued.ID))
 		}
 		return err

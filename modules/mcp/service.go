@@ -29,7 +29,6 @@ type service struct {
 	catalog func() *catalog // parses the OpenAPI document at the first call
 }
 
-// The names of the tools.
 const (
 	toolList     = "list_resources"
 	toolDescribe = "describe_resource"

@@ -42,7 +42,7 @@ type cache struct {
 	mu         sync.Mutex
 	kept       map[string]*list.Element // by namespace
 	recent     *list.List               // of *snapshot, most recently used first
-	bytes, max int                      // bytes is the approximate size of the kept snapshots, max its limit
+	bytes, max int                      // bytes is the approximate size of the kept snapshots; max is its limit
 }
 
 func newCache(db store.DB, policies *store.Collection[Policy], now func() time.Time) *cache {
@@ -69,14 +69,14 @@ func (c *cache) write(ctx context.Context, namespace string, do func() error) er
 		switch {
 		case err == nil:
 			return result
-		case !apperr.Is(err, apperr.Conflict): // repeats after a conflict: another writer has inserted the first stamp
+		case !apperr.Is(err, apperr.Conflict): // after a conflict, write tries again: another writer has inserted the first stamp
 			return store.Unavailable(err)
 		}
 	}
 }
 
-// get returns a snapshot with every write that was acknowledged before the call. Concurrent calls share a load that has not
-// begun; a call during a load waits for the next load. Unavailable: ctx ended, or the database is unavailable.
+// get returns a snapshot that contains every write that was acknowledged before the call. Concurrent calls share a load that has
+// not begun; a call during a load waits for the next load. Unavailable: ctx ended, or the database is unavailable.
 func (c *cache) get(ctx context.Context, namespace string) (*snapshot, error) {
 	_, s, err := c.lookup(ctx, namespace)
 	if s != nil || err != nil {

@@ -41,7 +41,7 @@ type environment struct {
 }
 
 const (
-	providerTimeout = 5 * time.Second // time limit for all requests of a sign-in together, and for each request
+	providerTimeout = 5 * time.Second // time limit for each request, and for all requests of a sign-in together
 	maxBody         = 1 << 20         // maximum bytes of a response
 	maxCause        = 300             // maximum bytes of an error in the log
 )

@@ -16,7 +16,7 @@ func (c *GoogleSettings) Check(report func(name, reason string)) {
 }
 
 // newGoogle returns the configuration of Google (see "OpenID Connect" in Google's identity documentation). The discovery document
-// does not contain the URL of tokeninfo.
+// does not contain the URL of the tokeninfo endpoint.
 func newGoogle(c GoogleSettings) openID {
 	base := c.Issuer
 	if base == googleIssuer {

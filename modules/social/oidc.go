@@ -178,7 +178,7 @@ func (o *openIDClient) reject(ctx context.Context, reason error) error {
 	return rejected()
 }
 
-// claims are the claims of an ID token and of userinfo (OpenID Connect Core section 5.1).
+// claims are the claims of an ID token or of a userinfo response (OpenID Connect Core section 5.1).
 type claims struct {
 	Subject       string `json:"sub"`
 	Email         string

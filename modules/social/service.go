@@ -29,7 +29,7 @@ type Service struct {
 }
 
 const (
-	maxRounds      = 10                    // maximum attempts of a sign-in that conflicts with concurrent requests
+	maxRounds      = 10                    // maximum number of attempts of a sign-in that conflicts with concurrent requests
 	firstPause     = 10 * time.Millisecond // pause after the first attempt; doubles with each attempt
 	linkTimeout    = 10 * time.Second      // time after sign-up in which a request may still link the user; see isBeingLinked
 	maxSubject     = 255                   // maximum bytes of Profile.Subject (OpenID Connect Core section 2, sub)

@@ -18,8 +18,8 @@ const (
 	errorDelay     = time.Second     // delay before another attempt after an error
 )
 
-// dispatch creates the deliveries of the events in the log until ctx ends. Several instances can run dispatch at the same time,
-// because the ID of a delivery does not depend on the instance.
+// dispatch creates the deliveries of the events in the log until ctx ends. Several instances can run dispatch at the same time:
+// they give a delivery the same ID, so it is stored once.
 func (s *Service) dispatch(ctx context.Context) {
 	if len(s.recorded.All()) == 0 {
 		return
