@@ -400,7 +400,8 @@ func (s *Service) keepOne(ctx context.Context, u user.User, i Identity, err erro
 	if err == nil && others > 0 {
 		return nil
 	}
-	if restoreErr := s.identities.Insert(ctx, i); restoreErr != nil && !apperr.Is(restoreErr, apperr.Conflict) { // Conflict: i was not deleted
+	// Conflict: i was not deleted.
+	if restoreErr := s.identities.Insert(ctx, i); restoreErr != nil && !apperr.Is(restoreErr, apperr.Conflict) {
 		return restoreErr
 	}
 	if err != nil {
