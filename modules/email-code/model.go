@@ -37,7 +37,6 @@ func storeSpec() store.Spec {
 	return store.Spec{Name: "email-codes", Indexes: []store.Index{{Fields: []string{"userId"}}, {Fields: []string{"expiresAt"}}}}
 }
 
-// noChallenge returns the error for a challenge that cannot be used.
 func noChallenge() error {
 	return apperr.New(apperr.Unauthorized, "The challenge is invalid, was used or has expired, or too many wrong codes were entered. Request another code.")
 }

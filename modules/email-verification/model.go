@@ -41,12 +41,10 @@ func storeSpec() store.Spec {
 	return store.Spec{Name: "verifications", Indexes: []store.Index{{Fields: []string{"email"}}}}
 }
 
-// noToken returns the error for an invalid token.
 func noToken() error {
 	return apperr.New(apperr.NotFound, "This link does not work: it was used, has expired, or was replaced by a newer change. Request another link or, to undo a change of address, contact the operator of this service.")
 }
 
-// ownAddress returns the error for a change to the address that the user already has.
 func ownAddress() error {
 	return apperr.New(apperr.Conflict, "This is already the email address of the account.").
 		WithFields(apperr.Field{In: "body", Param: "email", Code: apperr.FieldConflict, Message: "Is already the address of the account."})

@@ -21,7 +21,6 @@ type resource struct {
 	list, get, create, update, deletion *operation
 }
 
-// document is an OpenAPI document.
 type document struct {
 	Tags       []struct{ Name, Description string }
 	Paths      map[string]map[string]*operation

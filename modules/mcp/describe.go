@@ -107,7 +107,6 @@ func (op *operation) filters() (out []parameter) {
 	return out
 }
 
-// search describes the parameters of a list.
 func (d document) search(list *operation) map[string]any {
 	out := map[string]any{}
 	for _, p := range list.Parameters {

@@ -24,7 +24,6 @@ type Accepted struct{} //	@name	PasswordResetAccepted
 
 func storeSpec() store.Spec { return store.Spec{Name: "resets"} }
 
-// noReset returns the error for a token that is unknown, used or expired.
 func noReset() error {
 	return apperr.New(apperr.NotFound, "This reset does not exist: its link was used or has expired. Request another reset.")
 }

@@ -168,7 +168,6 @@ func (p *Policy) explain(labels map[string]string) (Explanation, error) {
 	return e, nil
 }
 
-// proxy returns the proxy to select policies for.
 func (in EvaluateInput) proxy() v1beta1.Proxy {
 	return v1beta1.Proxy{
 		Namespace: in.Namespace, Metadata: in.Metadata.Labels, Handshake: in.Handshake.Labels, Instance: in.Instance.Labels,

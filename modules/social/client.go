@@ -163,7 +163,6 @@ func (c *client) accessToken(ctx context.Context, a app, proof Proof, callerErro
 	return token.AccessToken, nil
 }
 
-// unsupported returns the error for a kind of proof that a provider does not support.
 func unsupported(param, message string) error {
 	return apperr.Invalid(apperr.Field{In: "body", Param: param, Code: apperr.Unknown, Message: message})
 }

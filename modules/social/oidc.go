@@ -104,7 +104,6 @@ func (e environment) openID(o openID) provider {
 	return p
 }
 
-// authorization implements provider.authorization.
 func (o *openIDClient) authorization(ctx context.Context) (address string, pkce bool, err error) {
 	issuer, err := o.discover(ctx)
 	if err != nil {
@@ -117,7 +116,6 @@ func (o *openIDClient) authorization(ctx context.Context) (address string, pkce 
 	return address, o.pkce || slices.Contains(issuer.PKCEMethods, "S256"), nil
 }
 
-// profile implements provider.profile.
 func (o *openIDClient) profile(ctx context.Context, proof Proof) (Profile, error) {
 	switch {
 	case proof.Code != "" && o.secret == "" && o.newSecret == nil:

@@ -280,7 +280,6 @@ func cannotLink(reason string) error {
 		WithFields(apperr.Field{In: "body", Param: "email", Code: apperr.FieldConflict, Message: "Does not identify a user."})
 }
 
-// alreadyLinked returns the Conflict for an account that cannot be linked because of another link.
 func alreadyLinked(message string) error {
 	return apperr.New(apperr.Conflict, "%s", message).
 		WithFields(apperr.Field{In: "path", Param: "provider", Code: apperr.FieldConflict, Message: "Is already linked."})
@@ -410,7 +409,6 @@ func (s *Service) keepOne(ctx context.Context, u user.User, i Identity, err erro
 	return apperr.New(apperr.Conflict, "This linked account is the last way to sign in. Set a password with a password reset, or link another account first.")
 }
 
-// notLinked returns the error for a user without a link to the provider.
 func notLinked() error {
 	return apperr.New(apperr.NotFound, "No account of this provider is linked.")
 }

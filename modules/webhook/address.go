@@ -85,7 +85,6 @@ func newSender(userAgent string, networks []netip.Prefix) *sender {
 	return &sender{userAgent: userAgent, allowed: a, public: newClient(newDialer(a.isAllowed)), private: newClient(newDialer(a.inNetworks))}
 }
 
-// newDialer returns a dialer that connects only to addresses for which allow returns true.
 func newDialer(allow func(netip.Addr) bool) *net.Dialer {
 	return &net.Dialer{Timeout: dialTimeout, Control: control(allow)}
 }
