@@ -88,7 +88,7 @@ type Worker interface {
 	Run(ctx context.Context)
 }
 
-// EmailPreviewer is a module that sends emails. In development, the server shows its previews at /dev/emails.
+// EmailPreviewer is a module that sends emails. In development, the server shows the previews at /dev/emails.
 type EmailPreviewer interface {
 	EmailPreviews() []email.Preview
 }
@@ -104,8 +104,9 @@ type Resources struct {
 	Names   []string // names of the resources
 	Root    string   // the path of the API, which precedes the paths in the OpenAPI document
 	OpenAPI []byte   // the OpenAPI document
-	// Handler serves the routes with authentication, idempotency and the request log. Call it only to handle a request of the same
-	// caller, and with the context of that request: Handler relies on the limits of time, body size and memory of that request.
+	// Handler serves the routes with authentication, idempotency and the request log. Call Handler only while handling a
+	// request of the same caller, with the context of that request. Handler relies on that request's limits of time, body size
+	// and memory.
 	Handler http.Handler
 }
 
@@ -114,10 +115,10 @@ type Middleware struct {
 	Auth        Auth
 	Idempotency gin.HandlerFunc // replays the first response to a request with the same Idempotency-Key
 	Streams     gin.HandlerFunc // lets rest.ServeFeed respond with a stream, and limits the number of open streams
-	Origin      gin.HandlerFunc // rejects requests from web pages, except those of CORS_ORIGINS
+	Origin      gin.HandlerFunc // rejects requests from web pages, except pages of CORS_ORIGINS
 
-	// Resource returns a router for the routes of a resource. name is the name of its collection in paths. The routes accept API
-	// keys with the scope NAME:read for GET, otherwise NAME:write.
+	// Resource returns a router for the routes of a resource. name is the name of its collection in paths. An API key needs the
+	// scope NAME:read for GET, and NAME:write for other methods.
 	//
 	// The routes can be operations of a batch, which the database can undo and repeat. The routes must therefore only read and
 	// write the database. They must not hash passwords, call other services or count attempts for a rate limit. Emails that the
@@ -139,8 +140,8 @@ type Auth struct {
 	User   gin.HandlerFunc // a user token
 	Admin  gin.HandlerFunc // a user token of an admin
 
-	// Provider is like Public, but access_token in the body is a token of an identity provider, and a user token must be of a
-	// session that was opened at most 10 minutes ago.
+	// Provider is like Public, but access_token in the body is a token of an identity provider. The session of a user token
+	// must have been opened at most 10 minutes ago.
 	Provider gin.HandlerFunc
 	// StepUp protects routes that an attacker could use to take over an account. It accepts a user token of a session that was
 	// opened at most 10 minutes ago, or HTTP Basic with the email address and the password. If the user has a second factor, but

@@ -144,8 +144,8 @@ type SecondFactorVerifier interface {
 	VerifySecondFactor(ctx context.Context, userID store.ID, client Client, p Proof) (ratelimit.States, error)
 }
 
-// ChallengeError is the error for a sign-in that also requires the second factor of the user. Challenge is a secret with which
-// the client sends the second factor.
+// ChallengeError is the error for a sign-in that also requires the second factor of the user. Challenge is a secret that the
+// client must send with the second factor.
 type ChallengeError struct {
 	Err       error
 	Challenge string

@@ -90,7 +90,7 @@ const (
 	NotAllowed       FieldCode = "not_allowed" // the operation is not possible in a batch
 )
 
-// New returns an Error with a message that is formatted as by fmt.Sprintf.
+// New returns an Error. It formats the message as fmt.Sprintf does.
 func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -232,7 +232,7 @@ func (r responses) add(name string, result Result) {
 	}
 }
 
-// field is a lookup in the responses.
+// field is a lookup that returns values from the responses.
 func (r responses) field(reference string) (value jsontext.Value, missing string) {
 	parts := referencePattern.FindStringSubmatch(reference)
 	if value, ok := r[parts[1]][parts[2]]; ok {

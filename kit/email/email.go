@@ -125,8 +125,8 @@ func withoutControl(r rune) rune {
 	return r
 }
 
-// Template is an email, as text and as HTML, with placeholders such as {link}. It does not use html/template, with which the
-// linker keeps every exported method, and the binary is a quarter larger.
+// Template is an email, as text and as HTML, with placeholders such as {link}. It does not use html/template, because the
+// linker would then keep every exported method, and the binary would be a quarter larger.
 type Template struct{ subject, text, html string }
 
 // NewTemplate reads emails/NAME.txt and emails/NAME.html. The first line of the text file must be "Subject: …". The HTML file

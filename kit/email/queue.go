@@ -16,13 +16,13 @@ import (
 
 // Limits of a Queue.
 const (
-	capacity       = 10_000           // approximate maximum number of waiting emails in the database, and also of failed emails
+	capacity       = 10_000           // approximate maximum number of waiting emails, and of failed emails, in the database
 	countEvery     = 100              // number of new emails after which an instance counts the waiting emails again
 	countTimeout   = 5 * time.Second  // time limit for counting the waiting emails
 	parallel       = 4                // number of emails that an instance sends concurrently
 	attemptTimeout = 45 * time.Second // time limit of one attempt, which runs the Builder and sends the email
-	// lease is the time after the start of an attempt in which no other instance sends the email. It exceeds attemptTimeout
-	// because the clocks of instances can differ, and storing the result takes time.
+	// lease is the time from the start of an attempt during which no other instance sends the email. It exceeds attemptTimeout,
+	// because clocks differ and storing the result takes time.
 	lease         = attemptTimeout + 15*time.Second
 	saveTimeout   = 10 * time.Second       // time limit for storing the result of an attempt
 	retention     = 24 * time.Hour         // time after which a failed email is deleted
@@ -32,8 +32,7 @@ const (
 	minDelay      = 100 * time.Millisecond // minimum time before the next check, if a due email could not be claimed
 )
 
-// Backoff has the delays between the attempts to send an email, almost a day in total. After the last delay, one more attempt
-// follows.
+// Backoff lists the delays between the attempts to send an email. The delays add up to almost a day.
 var Backoff = [...]time.Duration{
 	time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour,
@@ -53,9 +52,9 @@ type Entry struct {
 }
 
 // Builder returns the email of an entry, or nil if the email should no longer be sent, for example because the account was
-// deleted. It runs for each attempt, after the request that enqueued the entry. Therefore, the duration of the request does not
-// reveal whether an account exists. A Builder creates links and codes, so that the queue never stores them. If the error is
-// Unavailable, the Queue tries again; any other error is permanent.
+// deleted. The Queue calls it at each attempt, not in the request that enqueued the entry. Therefore, the duration of the
+// request does not reveal whether an account exists. A Builder creates links and codes, so that the queue never stores them. If
+// the error is Unavailable, the Queue tries again; any other error is permanent.
 type Builder func(ctx context.Context, e Entry) (*Message, error)
 
 // Tracer links the attempts to send an email to the request that enqueued the email.
@@ -84,8 +83,8 @@ type Row struct {
 	Status     string            `json:"status"`
 	Attempts   int64             `json:"attempts"` // number of attempts that have started
 	Error      string            `json:"error"`    // why the last attempt failed; "" if no attempt has failed
-	// NextAttemptAt is the time at which the next attempt can start. During an attempt, it is the end of the lease of this
-	// attempt. nil means that no more attempts follow.
+	// NextAttemptAt is the time at which the next attempt can start. During an attempt, it is the end of the attempt's lease.
+	// nil means that no more attempts follow.
 	NextAttemptAt *store.Time `json:"nextAttemptAt"`
 }
 
@@ -100,8 +99,9 @@ type QueueOptions struct {
 }
 
 // Queue sends emails in the background and retries failed attempts. It stores the emails in the database, so that no email is
-// lost in a crash, and any instance can send them. An email is sent twice if the instance that has sent the email is killed,
-// pauses for more than a minute or loses the database before it stores the result. Addresses and content are never logged.
+// lost in a crash, and any instance can send them. After an instance has sent an email, it stores the result. If the instance
+// is killed, pauses for more than a minute or loses the database in between, the email is sent twice. Addresses and content are
+// never logged.
 type Queue struct {
 	Tracer Tracer // can be nil
 
@@ -185,10 +185,10 @@ func (q *Queue) Handle(kind string, build Builder) {
 	q.builders[kind] = build
 }
 
-// Enqueue stores an entry and then sends the email in the background. If ctx is the context of DB.Atomic or DB.Together, Enqueue
-// stores the entry in that transaction. If the database server has no transactions, the email is sent after DB.Together has
-// ended. Unavailable: too many emails are waiting, or the database is unavailable. If too many emails are waiting, DB.Atomic can
-// continue without the email.
+// Enqueue stores an entry and then sends the email in the background. If ctx is the context of DB.Atomic or DB.Together,
+// Enqueue stores the entry in that transaction. If the database server has no transactions, the email is sent after DB.Together
+// has ended. Unavailable: too many emails are waiting, or the database is unavailable. If too many emails are waiting, the
+// transaction of ctx remains usable.
 func (q *Queue) Enqueue(ctx context.Context, e Entry) error {
 	if err := q.checkRoom(); err != nil {
 		return err
@@ -226,7 +226,7 @@ func (q *Queue) release(r Row) {
 	q.Send()
 }
 
-// use returns the use for which the secret is encrypted; see seal.Keys. It has the ID of the row, so that the secret cannot be
+// use returns the argument use of seal.Keys for the secret. It contains the ID of the row, so that the secret cannot be
 // decrypted in another row.
 func (r Row) use() string { return "email " + r.ID.Hex() }
 
@@ -403,9 +403,9 @@ func (q *Queue) dispatchNext() bool {
 	return true
 }
 
-// claim reserves a due email for one attempt: one write selects the email, and makes it due for other instances only after
-// the lease. NotFound: no email is due. Close does not interrupt claim, because the database could still complete the write, and
-// the email would not be released.
+// claim reserves a due email for one attempt. One write selects the email and moves its due time to the end of the lease.
+// NotFound: no email is due. Close does not interrupt claim: the database could still complete the write, and nothing would
+// release the email.
 func (q *Queue) claim() (Row, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.ctx), saveTimeout)
 	defer cancel()

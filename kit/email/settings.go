@@ -38,7 +38,7 @@ type route struct {
 	user, password string // credentials for SMTP; for SendGrid, password is the key
 }
 
-// Sends reports whether emails are sent. If it returns false, they are only printed or logged.
+// Sends reports whether emails are sent. If Sends returns false, emails are only printed or logged.
 func (s Settings) Sends() bool {
 	r, _ := s.route()
 	return r.scheme != schemeLog
@@ -64,7 +64,8 @@ func (s *Settings) Check(report func(name, reason string)) {
 	}
 }
 
-// route parses MAIL_URL and SENDGRID_KEY. reason is "" if they are valid. It never contains a value, which can be a password.
+// route parses MAIL_URL and SENDGRID_KEY. reason is "" if both settings are valid. reason never contains a value, which can be
+// a password.
 func (s Settings) route() (r route, reason string) {
 	scheme, rest, _ := strings.Cut(s.URL, ":")
 	key := strings.TrimPrefix(rest, "//")

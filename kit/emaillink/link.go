@@ -18,7 +18,8 @@ import (
 var placeholders = []string{"{token}", "%7Btoken%7D", "%7btoken%7d"}
 
 // uriCharacters are the characters that a URI can contain (RFC 3986 section 2). Links with other characters are rejected:
-// browsers read a backslash as a slash, and skip spaces and line breaks, so they could see another host than url.Parse.
+// browsers read a backslash as a slash, and skip spaces and line breaks, so they could find another host in the link than
+// url.Parse does.
 const uriCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?#[]@!$&'()*+,;=%"
 
 // Links checks the links of emails.

@@ -19,7 +19,7 @@ type Token struct {
 	Purpose    string     `json:"purpose"`   // "" if all tokens of the collection have the same purpose
 	Email      string     `json:"email"`     // the email address that the token concerns, or ""
 	Verified   bool       `json:"verified"`  // the user's email address was verified when the token was issued
-	SteppedUp  bool       `json:"steppedUp"` // the request for the token proved the second factor of the user
+	SteppedUp  bool       `json:"steppedUp"` // the request for the token was authenticated with the user's second factor
 	Link       string     `json:"link"`      // the link for a later email, or ""
 	TokenHash  string     `json:"tokenHash"`
 	ExpiresAt  store.Time `json:"expiresAt"`

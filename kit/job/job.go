@@ -42,7 +42,7 @@ type Job struct {
 const SweepInterval = 10 * time.Minute
 
 const (
-	maxRun      = 10 * time.Minute // maximum time limit of a run; a shorter interval is the time limit
+	maxRun      = 10 * time.Minute // maximum time limit of a run; if the interval is shorter, the interval is the time limit
 	leaseMargin = 10 * time.Second // time after the time limit for the run to end, and for differences between clocks
 	maxWait     = time.Minute      // maximum time until an instance reads the record again, in case a clock was changed
 )

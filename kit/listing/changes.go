@@ -29,7 +29,7 @@ type ChangesQuery struct {
 // ownerField is the only field by which clients can filter a feed of changes, because the owner of a record never changes.
 const ownerField = "userId"
 
-// changesScope is the scope of the cursors of positions in the log; see Cursors.Seal.
+// changesScope is the scope of cursors for positions in the log; see Cursors.Seal.
 const changesScope = "changes"
 
 // ParseChanges parses the query string of a feed of changes. lastEventID is the header Last-Event-ID, which takes precedence

@@ -1,4 +1,4 @@
-// Package listing parses the query string of a list into a query of the store, and returns its result as a page. A Spec
+// Package listing parses the query string of a list into a query of the store, and returns the result as a page. A Spec
 // declares what clients can search, sort and filter by.
 package listing
 
@@ -55,7 +55,7 @@ type Filter struct {
 	Absent bool     // only for a Bool: documents without the field count as false
 }
 
-// Spec declares the list of a resource. Fields have the names of the JSON of the view. The document must have the fields of
+// Spec declares the list of a resource. Fields are named as in the JSON of the view. The document must have the fields of
 // Search, Sort and Filter under the same names, but may lack fields of the view. If clients select a field that the document
 // lacks, such as a computed field, the list reads whole documents.
 type Spec struct {

@@ -322,7 +322,7 @@ func (p *parser) filter() store.Filter {
 		}
 	}
 	if len(filters) == 0 {
-		return nil // nil makes counting fast
+		return nil // counting without a filter is fast
 	}
 	return store.And(filters...)
 }

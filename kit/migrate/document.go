@@ -55,7 +55,7 @@ func (d *document) UnmarshalBSON(data []byte) error {
 // get returns the value of a field, or nil if the field is missing.
 func (d *document) get(field string) any { return d.fields[field] }
 
-// set sets a field, or removes it if the value is nil.
+// set sets a field, or removes the field if the value is nil.
 func (d *document) set(field string, value any) {
 	if d.changed == nil {
 		d.changed = map[string]any{}

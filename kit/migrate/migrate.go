@@ -1,9 +1,9 @@
 // Package migrate converts stored documents to a new form before a service serves requests.
 //
 // A module declares its migrations, the oldest first. Each migration runs at least once on a database, and the database records
-// that it is done. A migration changes a document only if the version of the document has not changed since the migration read
-// the document. Therefore, two instances can migrate at the same time, and an interrupted migration can start again. A lease
-// prevents two instances from doing the same work at the same time.
+// that the migration is done. A migration changes a document only if the version of the document has not changed since the
+// migration read the document. Therefore, two instances can migrate at the same time, and an interrupted migration can start
+// again. A lease prevents two instances from doing the same work at the same time.
 //
 // If a step can fail, a migration first applies its steps to all documents without storing the result. If a value cannot be
 // converted, or a required value is missing, the migration stops before it changes any document.

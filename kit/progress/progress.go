@@ -32,7 +32,7 @@ type Bar struct {
 
 // Start shows the progress of a task until Stop is called. The task has total units of work; unit is their name in the plural,
 // such as "documents". If total is -1, the amount of work is unknown: a terminal shows a spinner, and Stop writes only the
-// time.
+// elapsed time.
 func Start(out io.Writer, task, unit string, total int64) *Bar {
 	now := time.Now()
 	b := &Bar{out: out, task: task, unit: unit, total: total, started: now, printed: now}

@@ -110,8 +110,8 @@ func (s States) With(later States) States {
 	return append(out, later...)
 }
 
-// Check fails with TooManyRequests if one of the counters is used up. It changes no counter and performs one query. Check also
-// returns the states with TooManyRequests.
+// Check fails with TooManyRequests if one of the counters is used up. It changes no counter and performs one query. Check
+// returns the states even with TooManyRequests.
 func (l *Limiter) Check(ctx context.Context, keys ...Key) (States, error) {
 	states, _, err := l.read(ctx, keys)
 	if err != nil {
@@ -144,8 +144,8 @@ func (l *Limiter) read(ctx context.Context, keys []Key) (States, map[store.ID]co
 	return states, counters, nil
 }
 
-// Take adds one to each counter. It fails with TooManyRequests if one of the counters was already used up. Take also returns
-// the states with TooManyRequests.
+// Take adds one to each counter. It fails with TooManyRequests if one of the counters was already used up. Take returns the
+// states even with TooManyRequests.
 func (l *Limiter) Take(ctx context.Context, keys ...Key) (States, error) {
 	states, now := make(States, len(keys)), store.At(l.now())
 	for i, k := range keys {
@@ -196,8 +196,8 @@ func (l *Limiter) Clear(ctx context.Context, keys ...Key) (States, error) {
 	return states, err
 }
 
-// Undo subtracts one from each counter. Use it if Take counted an attempt before the result was known, and an attempt with this
-// result should not count.
+// Undo subtracts one from each counter. Use Undo if Take counted an attempt before its result was known, and attempts with this
+// result do not count.
 func (l *Limiter) Undo(ctx context.Context, keys ...Key) error {
 	for _, k := range keys {
 		counted := store.And(store.Eq("id", k.id), store.Gt("expiresAt", store.At(l.now())), store.Gt("count", int64(0)))

@@ -30,20 +30,21 @@ type ImportOptions struct {
 	Resource string
 	Format   exchange.Format
 	DryRun   bool   // check the records, and store nothing
-	UpdateBy string // a unique field, or id: a stored record with the same value is updated; "": no stored record is updated
+	UpdateBy string // id or a unique field; a stored record with the same value is updated; "": no stored record is updated
 
 	// Reject receives the records that are not stored, in the order of the file.
 	Reject func(line int, err error)
 }
 
-// Result has the number of records of a file by outcome.
+// Result has the number of records per outcome.
 type Result struct {
 	Created, Updated int
-	Kept             int // records that were skipped, because a stored or an earlier record has the ID
+	Kept             int // records that were skipped, because a stored or an earlier record has the same ID
 	Rejected         int
 }
 
-// Limits of a page. A page has the records that are stored together. Its last record can exceed pageBytes.
+// Limits of a page. A page contains the records that are stored together. The last record can make a page larger than
+// pageBytes.
 const (
 	pageRecords = 500
 	pageBytes   = 4 << 20
@@ -52,7 +53,7 @@ const (
 // writers is the maximum number of records that are written concurrently on a server without serializable transactions.
 const writers = 16
 
-// mode is what a route that is called by an import may write.
+// mode determines what the routes that an import calls may write.
 type mode int
 
 const (
@@ -87,10 +88,10 @@ type record struct {
 	kept    bool
 }
 
-// Import creates the records of a file, and updates stored records if UpdateBy is set. Created records keep id, createdAt,
-// updatedAt and userId of the file, and all other fields that clients of the API cannot set. A record without an ID gets an ID
-// that is derived from its position and its content, so that a repeated import has the same IDs. Import fails if the options are
-// invalid, the file cannot be read or the database fails; records that are stored by then remain.
+// Import creates the records of a file, and updates stored records if UpdateBy is set. Created records keep the id, createdAt,
+// updatedAt and userId from the file, and the other fields that clients of the API cannot set. A record without an ID gets an
+// ID derived from its position and content, so that a repeated import creates the same IDs. Import fails if the options are
+// invalid, the file cannot be read or the database fails; records that were stored before the error remain.
 func (s *Service) Import(ctx context.Context, in io.Reader, o ImportOptions) (Result, error) {
 	im := &Importer{ImportOptions: o, Service: s}
 	if err := im.prepare(ctx); err != nil {
@@ -330,8 +331,8 @@ func (im *Importer) stored(ctx context.Context, ids []any) (map[store.ID]bool, e
 	return stored, err
 }
 
-// waves divides the records into parts that are stored one after the other. Records with the same value of UpdateBy are in
-// different parts, because the second record updates the first.
+// waves divides the records into parts that are stored one after the other. Records with the same value in the field UpdateBy
+// are in different parts, because the second record updates the first.
 func (im *Importer) waves(records []*record) (waves [][]*record) {
 	if im.UpdateBy == "" {
 		return [][]*record{records}
@@ -367,13 +368,13 @@ func (im *Importer) each(ctx context.Context, records []*record, n int) error {
 	return group.Wait()
 }
 
-// isFatal reports whether the cause of an error is not the record, but the database or the end of a context.
+// isFatal reports whether the database or the end of a context caused the error.
 func isFatal(err error) bool {
 	return apperr.Is(err, apperr.Unavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// inTransactions stores records in as few transactions as possible. A record that fails after it has written something aborts the
-// transaction; the records before it are then stored again.
+// inTransactions stores records in as few transactions as possible. If a record fails after its route has written something,
+// the transaction is aborted. The records before that record are then stored again.
 func (im *Importer) inTransactions(ctx context.Context, records []*record) error {
 	for len(records) > 0 {
 		failed := -1
@@ -396,7 +397,7 @@ func (im *Importer) inTransactions(ctx context.Context, records []*record) error
 			return nil
 		case ctx.Err() != nil, isFatal(err) && len(records) == 1:
 			return err
-		case isFatal(err): // the time limit of a transaction
+		case isFatal(err): // perhaps the transaction exceeded its time limit: store each half separately
 			half := len(records) / 2
 			reset(records)
 			if err := im.inTransactions(ctx, records[:half]); err != nil {
@@ -465,7 +466,7 @@ func (im *Importer) call(ctx context.Context, r *record, method string, stored s
 	return err
 }
 
-// find returns the stored record that has the same value of UpdateBy as r, or nil if there is no such record.
+// find returns the stored record whose field UpdateBy has the same value as in r, or nil if there is no such record.
 func (im *Importer) find(ctx context.Context, r *record) (store.Document, error) {
 	e, by := im.target.engine, im.UpdateBy
 	doc := e.spec.NewDocument()
@@ -475,7 +476,7 @@ func (im *Importer) find(ctx context.Context, r *record) (store.Document, error)
 	} else if raw, given := r.fields[by]; !given || string(raw) == "null" {
 		return nil, apperr.Invalid(apperr.Field{In: "body", Param: by, Code: apperr.Required, Message: "Must be given, to find the record to update."})
 	} else if json.Unmarshal(raw, value.Interface()) != nil {
-		return nil, nil // the route rejects the type
+		return nil, nil // the route reports the wrong type
 	}
 	if text, ok := value.Interface().(*string); ok {
 		*text = strings.TrimSpace(*text)
@@ -500,7 +501,7 @@ func (im *Importer) load(ctx context.Context, page []*record) error {
 	return nil
 }
 
-// loadAll stores the documents of records. A record with a conflict is rejected.
+// loadAll stores the documents of records. It rejects a record that conflicts with another record.
 func (im *Importer) loadAll(ctx context.Context, records []*record) error {
 	if len(records) == 0 {
 		return nil
@@ -513,7 +514,7 @@ func (im *Importer) loadAll(ctx context.Context, records []*record) error {
 	if err == nil || !apperr.Is(err, apperr.Conflict) {
 		return err
 	}
-	stored, storedErr := im.stored(ctx, ids) // MongoDB has stored the documents before the conflict
+	stored, storedErr := im.stored(ctx, ids) // MongoDB keeps the documents that it stored before the conflict
 	if storedErr != nil {
 		return storedErr
 	}

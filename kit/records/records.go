@@ -1,5 +1,5 @@
-// Package records imports the records of a resource from a file, and exports them. Both call the routes of the API in process,
-// with the master key. An import therefore has the validation and the rules of the API, and an export has all fields of the list.
+// Package records imports the records of a resource from a file, and exports them. Imports and exports call the routes of the
+// API in process, with the master key. Therefore, the API validates imported records, and an export has all fields of the list.
 package records
 
 import (
@@ -186,7 +186,7 @@ func (t *target) path(parents []store.ID) string {
 	return strings.Join(segments, "/")
 }
 
-// under returns the IDs of the parent and of the parents above the parent, outermost first.
+// under returns the IDs of the parent and its ancestors, outermost first.
 func (t *target) under(ctx context.Context, parent store.ID) ([]store.ID, error) {
 	ids := []store.ID{parent}
 	for i := len(t.parents) - 1; i > 0; i-- {

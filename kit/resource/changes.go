@@ -12,8 +12,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Changes returns the feed of the changes of the records that the caller may see. The collection must have store.Spec.Changes.
-// For records under a parent, c is the result of Collection.Under. The rule that decides who may see a record may depend only on
+// Changes returns the feed of changes to the records that the caller may see. The collection must have store.Spec.Changes. For
+// records under a parent, c is the result of Collection.Under. The rule that the argument see of Open sets may depend only on
 // the owner and the parent, which never change.
 func Changes[D store.Document, V any](c *Collection[D], q listing.ChangesQuery, view func(D) V) rest.Feed {
 	return &feed[D, V]{c: c, q: q, view: view, log: c.db.Log(), at: q.After}
@@ -81,8 +81,8 @@ func (f *feed[D, V]) now(ctx context.Context, page rest.FeedPage) (rest.FeedPage
 	return page, err
 }
 
-// read returns the existing records of the entries that the caller may see and the query selects. whole is false if these
-// records are larger than rest.LargeResponse in total.
+// read returns the records of the entries, except records that were deleted, that the caller may not see or that the query does
+// not select. whole is false if the records are larger than rest.LargeResponse in total.
 func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries []store.Entry) (docs map[store.ID]D, whole bool, err error) {
 	var ids []any
 	for _, e := range entries {

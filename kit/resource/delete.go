@@ -130,8 +130,8 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 }
 
 // OnDelete registers a rule, which is called with each record before the record is deleted. This includes records that Cascade
-// deletes. If the rule fails, the deletion fails. Without an Atomic, as on MongoDB, a deletion can be repeated after an
-// interruption, so the rule must be idempotent. Call OnDelete before the server starts.
+// deletes. If the rule fails, the deletion fails. On MongoDB, a deletion can be repeated after an interruption, so the rule
+// must be idempotent. Call OnDelete before the server starts.
 func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) { c.onDelete = rule }
 
 // beforeDelete calls the rule that OnDelete registered with each record that f selects.
@@ -187,7 +187,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 		d.deleted[id] = true
 	}
 	d.cascade = append(d.cascade, func(ctx context.Context) error {
-		cascaded := store.And(store.In("id", store.Values(referring)...), refers) // refers: references may have changed
+		cascaded := store.And(store.In("id", store.Values(referring)...), refers) // refers again, because references may have changed since plan
 		if err := r.collection.beforeDelete(ctx, cascaded); err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func (e *Expanded) add(name string, value json.RawMessage) {
 }
 
 // ExpandTag returns the part of an ETag that identifies the expanded records: a dot and 16 hexadecimal characters, or "" if
-// there are none.
+// there are no expanded records.
 func (e Expanded) ExpandTag() string {
 	if e.Expand == nil {
 		return ""
@@ -121,8 +121,8 @@ func listExpanded[D store.Document, V any](ctx context.Context, c *Collection[D]
 	})
 }
 
-// expand adds to the views the records that the references with the names refer to. It calls reserve with the size of memory
-// that it needs in total. The first rest.LargeResponse bytes need no reservation.
+// expand adds to the views the records that the references with the names refer to. It calls reserve with the total number of
+// bytes that it needs. The first rest.LargeResponse bytes need no reservation.
 func expand[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, names []string, views []V, reserve func(size int64) error) error {
 	used := &meter{reserved: rest.LargeResponse, reserve: reserve}
 	for _, name := range names {
@@ -174,8 +174,8 @@ func (m *meter) ensure(size int64) error {
 	return m.reserve(size)
 }
 
-// nextQuery returns the size of the records that the next query may read. This is the rest of the first rest.LargeResponse bytes.
-// After these bytes are used, it is expandBytes, and nextQuery reserves readBytes.
+// nextQuery returns the size of the records that the next query may read. The first queries may read rest.LargeResponse bytes
+// together. Each later query may read expandBytes, and nextQuery reserves readBytes for it.
 func (m *meter) nextQuery() (*store.Size, error) {
 	if left := rest.LargeResponse - m.used; left > 0 {
 		return &store.Size{Max: int(left)}, nil

@@ -7,9 +7,9 @@
 //
 // The methods of a Collection take the caller and enforce the rules; Unrestricted returns the collection without rules.
 //
-// On the embedded database, Create, Update and Delete check the rules and write in one Atomic. Every reference therefore refers
-// to an existing record, unless its OnDelete is Keep. On MongoDB, a reference can refer to a record that does not exist, if the
-// record is deleted while the referring record is written.
+// On the embedded database, Create, Update and Delete check the rules and write in one transaction. Every reference therefore
+// refers to an existing record, unless its OnDelete is Keep. On MongoDB, a reference can refer to a record that does not exist,
+// if the record is deleted while the referring record is written.
 package resource
 
 import (
@@ -38,7 +38,7 @@ type Target interface {
 	resource() string // the name of the resource in the scopes of API keys
 }
 
-// Parent is a Target whose records can have other records under them.
+// Parent is a Target whose records can be the parents of other records.
 type Parent interface {
 	Target
 	// MayChange fails with NotFound unless the caller may see the record, and with Forbidden unless the caller may change the
@@ -68,7 +68,8 @@ func Roles(roles ...access.Role) Access {
 // Master gives the master key access to all records.
 func Master(caller access.Principal) store.Filter { return allOrNone(caller.Master) }
 
-// Own gives users access to the records whose userId is the ID of the user, and admins and the master key access to all records.
+// Own gives users access to the records that have their ID in the field userId. Admins and the master key have access to all
+// records.
 func Own(caller access.Principal) store.Filter {
 	if !caller.IsUser() || caller.ActsForAll() {
 		return Admins(caller)
@@ -116,15 +117,15 @@ func ToSelf(field string, onDelete OnDelete) Reference {
 	return Reference{field: field, onDelete: onDelete}
 }
 
-// Owner returns the reference of records to the user who owns them, in the field userId. Only admins and the master key can
-// create records for other users, and change the owner. With store.Spec.Changes, the owner must never change, because the
-// previous owner would not receive the change.
+// Owner returns the reference in the field userId, which refers to the user who owns the record. Only admins and the master key
+// can create records for other users, and change the owner. If store.Spec.Changes is set, the owner must never change, because
+// the previous owner would not receive the change.
 func Owner(users Target, onDelete OnDelete) Reference {
 	return Reference{field: "userId", target: users, onDelete: onDelete, isOwner: true}
 }
 
-// Under returns the reference of records to their parent record. Callers may see the records only if they may see the parent. If
-// Open receives no rule for changes, callers may create and change the records if they may change the parent. The records are
+// Under returns the reference from a record to its parent. Callers may see the records only if they may see the parent. If the
+// argument change of Open is nil, callers may create and change the records if they may change the parent. The records are
 // deleted with the parent.
 func Under(field string, parent Parent) Reference {
 	return Reference{field: field, target: parent, onDelete: Cascade, parent: parent}
@@ -164,7 +165,7 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		see: see, change: change, references: references,
 	}
 	if c.parent() == nil && (see == nil || change == nil) {
-		panic(fmt.Sprintf("resource: %s has no parent, and needs rules to see and to change its records, such as Public", spec.Name))
+		panic(fmt.Sprintf("resource: %s has no parent, so Open needs the arguments see and change, for example Public", spec.Name))
 	}
 	if spec.Changes {
 		d.Recorded.Add(kit.RecordedResource{Collection: spec.Name, Record: recordName(reflect.TypeFor[D]().Name()), PublicView: c.publicView})
@@ -316,8 +317,8 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 	return found, unread, nil
 }
 
-// visible returns the filter that selects the records that the caller may see, without a check of their parents. nil selects
-// all.
+// visible returns the filter that selects the records that the caller may see. It does not check the parents of the records.
+// nil selects all.
 func (c *Collection[D]) visible(caller access.Principal) store.Filter {
 	var filters []store.Filter
 	if c.within != nil {
@@ -378,9 +379,9 @@ func (c *Collection[D]) writable(caller access.Principal, id store.ID, versions 
 	return store.And(store.Eq("id", id), c.visible(caller), c.changeable(caller), hasVersion)
 }
 
-// explain replaces the NotFound of an operation whose filter is a result of writable. It returns other errors unchanged.
-// NotFound: the record does not exist, the caller may not see the record, or another caller has just changed or deleted it.
-// Forbidden: the caller may not change the record. store.ErrStale: the record has none of the versions.
+// explain returns a more exact error if an operation with the filter of writable failed with NotFound. It returns other errors
+// unchanged. NotFound: the record does not exist, the caller may not see the record, or another caller has just changed or
+// deleted it. Forbidden: the caller may not change the record. store.ErrStale: the record has none of the versions.
 func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, err error) error {
 	if !apperr.Is(err, apperr.NotFound) {
 		return err
@@ -399,8 +400,8 @@ func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id
 // errForbidden is returned to a caller who may see a record, but not change it.
 var errForbidden = apperr.New(apperr.Forbidden, "You may see this record, but not change it; an admin can.")
 
-// mayChangeParent fails with NotFound unless the caller may see the parent of doc. If the rules of the parent apply to changes,
-// it fails with Forbidden unless the caller may change the parent. It returns nil if the records have no parent.
+// mayChangeParent fails with NotFound unless the caller may see the parent of doc. If the collection has no rule for changes,
+// it also fails with Forbidden unless the caller may change the parent. It returns nil if the records have no parent.
 func (c *Collection[D]) mayChangeParent(ctx context.Context, caller access.Principal, doc D) error {
 	r := c.parent()
 	switch {

@@ -76,8 +76,8 @@ func (c *Collection[D]) changesReference(changes []store.Change) bool {
 	})
 }
 
-// inOneStep calls f. If the database is serializable, it calls f in an Atomic, so that no other caller writes between the reads
-// and writes of f.
+// inOneStep calls f. If the database has serializable transactions, it calls f in a transaction, so that no other caller writes
+// between the reads and writes of f.
 func (c *Collection[D]) inOneStep(ctx context.Context, f func(context.Context) error) error {
 	if c.db.Serializable() {
 		return c.db.Atomic(ctx, f)
@@ -126,14 +126,14 @@ func invalid(unknown []apperr.Field) error {
 	return apperr.Invalid(unknown...)
 }
 
-// needsCheck reports whether check or mayChangeParent could reject a new record with the value. If the value is the caller as
-// the owner, they could reject the record only if the caller is a user and onDelete is not Keep.
+// needsCheck reports whether check or mayChangeParent could reject a new record because of value. If value is the owner and the
+// caller, a rejection is possible only if the caller is a user and onDelete is not Keep.
 func (r Reference) needsCheck(caller access.Principal, value any) bool {
 	return !r.isOwner || r.onDelete != Keep && caller.IsUser() || !slices.Equal(idsOf(value), []store.ID{caller.UserID})
 }
 
-// check returns an error for each ID in value, except the IDs of records that the caller may see. Forbidden: the value is another
-// user as the owner, and the caller does not act for all users.
+// check returns an error for each ID in value, except the IDs of records that the caller may see. Forbidden: the caller chooses
+// another user as the owner, and does not act for all users.
 func (r Reference) check(ctx context.Context, caller access.Principal, value any) (unknown []apperr.Field, err error) {
 	ids := idsOf(value)
 	if r.isOwner && !caller.ActsForAll() && !slices.Equal(ids, []store.ID{caller.UserID}) {

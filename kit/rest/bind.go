@@ -21,9 +21,9 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Bind reads the parameters of the request body, form-encoded or JSON, into a struct and validates them. It returns the errors of
-// Body. If parameters are invalid, it returns ValidationFailed with all of them, in the order of the fields, and then all unknown
-// parameters.
+// Bind reads the parameters of the request body, form-encoded or JSON, into a struct and validates them. It returns the errors
+// of Body. If parameters are invalid, it returns ValidationFailed, which lists them in the order of the fields, and then the
+// unknown parameters.
 //
 // The type of a field is string, bool, int64, float64, store.Time, Date, ID, UUID or Decimal (a JSON string or number), a list of
 // these (a JSON array, a repeated form parameter, or one comma-separated form value), a type that implements Parser, or a pointer

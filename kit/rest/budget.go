@@ -76,8 +76,8 @@ func Reserved(ctx context.Context) bool {
 	return s == nil || s.from != nil
 }
 
-// Reserve increases the share of the Budget of the context to at least size bytes. It does not wait. A response without a share
-// gets one from the limit for records. Unavailable: other responses are using the budget.
+// Reserve increases the share of the response of ctx to at least size bytes. It does not wait. A response without a share gets
+// a share from the limit for records. Unavailable: other responses are using the budget.
 func Reserve(ctx context.Context, size int64) error {
 	_, err := reserve(ctx, size)
 	return err
@@ -112,8 +112,8 @@ func shareOf(ctx context.Context) *share {
 // buffer collects the body of a response.
 type buffer struct {
 	data []byte
-	// ctx is the context of the request. When the buffer grows beyond LargeResponse bytes, it reserves memory from the Budget of
-	// ctx. If ctx is nil, it reserves none.
+	// ctx is the context of the request. When the buffer grows beyond LargeResponse bytes, it reserves memory from the Budget
+	// of ctx. If ctx is nil, it reserves no memory.
 	ctx      context.Context
 	reserved int64
 }

@@ -81,7 +81,8 @@ func (e *Export) serve(g *gin.Context) error {
 // errWrite is the error if the client has disconnected or reads too slowly.
 var errWrite = errors.Join(errors.New("the client does not read the export"), context.Canceled)
 
-// stream writes all pages. While it waits for the client, it keeps at most one page in memory, and no snapshot of the database.
+// stream writes all pages. While it waits for the client, it keeps at most one page in memory, and no open snapshot of the
+// database.
 func (e *Export) stream(g *gin.Context, exports *Exports) error {
 	var buf bytes.Buffer
 	w := exchange.NewWriter(&buf, e.Format, e.Columns, e.Whole)

@@ -18,7 +18,7 @@ import (
 
 // Feed reads the changes of a resource after a position.
 type Feed interface {
-	// Next returns a page of the changes after the position, without those that the caller may not see, and moves the position.
+	// Next returns a page of changes after the position, and moves the position. It omits changes that the caller may not see.
 	Next(ctx context.Context, caller access.Principal) (FeedPage, error)
 	// Wait waits until there may be changes after the position. It fails if ctx ends first.
 	Wait(ctx context.Context) error

@@ -211,8 +211,8 @@ func (p Params) Strings(name string) []string {
 	return p.form[name]
 }
 
-// Canonical encodes the parameters, except omit, in a form in which two bodies can be compared. The results are equal if both
-// bodies are forms or both are JSON, and all parameters are equal. Spaces between JSON tokens are ignored.
+// Canonical encodes the parameters, except omit, so that two bodies can be compared. The results are equal if both bodies are
+// forms or both are JSON, and all parameters are equal. Spaces between JSON tokens are ignored.
 func (p Params) Canonical(omit string) []byte {
 	if p.json != nil {
 		object := maps.Clone(p.json)
@@ -234,8 +234,8 @@ func (p Params) Has(name string) bool {
 // Credential is the name of the parameter with the credential of the caller. Every body and query string can have this parameter.
 const Credential = "access_token"
 
-// plainName matches the parameter names that may be repeated in an error. Other names can contain values, for example if
-// JSON was sent as a form.
+// plainName matches the parameter names that an error may contain. Other names can contain values, for example if JSON was sent
+// as a form.
 var plainName = regexp.MustCompile(`^[\w$.\-\[\]]{1,64}$`)
 
 // UnknownQuery returns an error for each parameter of a query string that is neither known nor access_token. It returns nil if

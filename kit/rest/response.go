@@ -159,8 +159,8 @@ func encode(ctx context.Context, view any, use func(body []byte) error) error {
 	return use(buf.data)
 }
 
-// autoLength is the size in bytes up to which net/http sets Content-Length. If write does not set it, the header map of most
-// responses has at most eight entries; a larger map takes twice the memory.
+// autoLength is the size in bytes up to which net/http adds Content-Length. For such bodies, write does not set Content-Length.
+// The header map of most responses then has at most eight entries; a larger map takes twice the memory.
 const autoLength = 2 << 10
 
 func write(g *gin.Context, status int, contentType string, body []byte) {

@@ -128,7 +128,7 @@ func violation(v validator.FieldError) apperr.Field {
 		allowed := strings.Fields(param)
 		return apperr.Field{Code: apperr.OneOf, Message: "Must be one of " + strings.Join(allowed, ", ") + ".", Expected: allowed}
 	case "uncommon":
-		return apperr.Field{Code: apperr.TooCommon, Message: "Is a common password. Choose another one."}
+		return apperr.Field{Code: apperr.TooCommon, Message: "Is a common password. Choose another password."}
 	case "excludes":
 		return apperr.Field{Code: apperr.Format, Message: fmt.Sprintf("Must not contain %q.", param)}
 	}

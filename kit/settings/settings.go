@@ -97,8 +97,8 @@ type Source struct {
 	Unknown []string // names in .env that are not settings, sorted; OTEL_ names only if they look misspelled
 }
 
-// The entropy of a generated secret, and the minimum length of a secret in production. RFC 7518 section 3.2 requires 32 bytes
-// for HS256.
+// The entropy of a generated secret and the minimum length of a secret in production, in bytes. RFC 7518 section 3.2 requires
+// 32 bytes for HS256.
 const (
 	secretBytes = 32
 	minSecret   = 32
@@ -299,7 +299,7 @@ func (l *loader) decodeMaps(section reflect.Value) {
 	}
 }
 
-// decodeEntry reads and validates the value of a map for the key name.
+// decodeEntry reads and validates the map value for the key name.
 func (l *loader) decodeEntry(name string, of reflect.Type) reflect.Value {
 	target := reflect.New(of)
 	entry := newLoader(target.Interface())

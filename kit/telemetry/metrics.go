@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are the metrics of the Observer. Their names have no prefix, so that one dashboard fits every service. The label job,
-// which Prometheus adds, distinguishes services.
+// metrics are the metrics of the Observer. The metric names have no prefix, so that one dashboard fits every service. The label
+// job, which Prometheus adds, distinguishes services.
 type metrics struct {
 	registry     *prometheus.Registry
 	requests     *prometheus.CounterVec   // by method, route, status
@@ -76,7 +76,7 @@ func (m *metrics) observeCommit(writes int, took time.Duration) {
 	m.commitLength.Observe(took.Seconds())
 }
 
-// Registry returns the registry of the metrics, or nil if they are disabled.
+// Registry returns the registry of the metrics, or nil if metrics are disabled.
 func (o *Observer) Registry() *prometheus.Registry {
 	if o == nil || o.metrics == nil {
 		return nil
@@ -84,7 +84,7 @@ func (o *Observer) Registry() *prometheus.Registry {
 	return o.metrics.registry
 }
 
-// Metrics returns a handler for GET /metrics. Call it only if metrics are enabled.
+// Metrics returns a handler for GET /metrics. Call Metrics only if metrics are enabled.
 func (o *Observer) Metrics(log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.metrics.registry, promhttp.HandlerOpts{

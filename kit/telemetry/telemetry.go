@@ -136,7 +136,7 @@ func (l *lossLogger) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlyS
 	switch {
 	case err != nil:
 		if l.lost == 0 {
-			l.log.Warn("traces are lost: the collector is unreachable or rejects them", "error", urls.ReplaceAllString(err.Error(), "(collector)"))
+			l.log.Warn("traces are lost: the collector is unreachable or rejects the traces", "error", urls.ReplaceAllString(err.Error(), "(collector)"))
 		}
 		l.lost += len(spans)
 	case l.lost > 0:

@@ -7,8 +7,8 @@ import (
 
 // Index finds the policies that apply to a proxy. The zero Index is empty and ready to use. It must not be copied.
 //
-// All methods are safe for concurrent use. Select never waits. It sees a namespace as it is between two writes: while
-// Put replaces a policy, Select sees either the old or the new version. Put, Delete and Grow wait for each other.
+// All methods are safe for concurrent use. Select never waits. It never sees a part of a write: while Put replaces a
+// policy, Select sees either the old or the new version. Put, Delete and Grow wait for each other.
 //
 // A write takes a few microseconds. After about as many writes as a namespace has policies, a write also rebuilds the
 // namespace. This takes about a microsecond per policy, and frees the memory of deleted policies.
@@ -27,8 +27,8 @@ type Entry[ID comparable] struct {
 	Selector  *WorkloadSelector // if nil, the policy applies to every workload of the namespace
 }
 
-// Grow reserves space for n policies in a namespace, so that the next n calls of Put do not rebuild it. Grow has no
-// effect if the namespace is already in the Index.
+// Grow reserves space for n policies in a namespace, so that the next n calls of Put do not rebuild the namespace.
+// Grow has no effect if the namespace is already in the Index.
 func (x *Index[ID]) Grow(namespace string, n int) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -37,9 +37,9 @@ func (x *Index[ID]) Grow(namespace string, n int) {
 	}
 }
 
-// Put adds a policy, or replaces the policy that has the same ID in the same namespace. It fails, without changing
-// the Index, if the selector is invalid; the error is the result of Validate. The Index does not keep a reference to
-// the selector.
+// Put adds a policy, or replaces the policy that has the same ID in the same namespace. If the selector is invalid,
+// Put returns the error of Validate and does not change the Index. The Index does not keep a reference to the
+// selector.
 func (x *Index[ID]) Put(entry Entry[ID]) error {
 	var matcher Matcher
 	if entry.Selector != nil {

@@ -115,7 +115,7 @@ func (s *search[ID]) inOrder() []hit[ID] {
 	for i := range s.ends[1:] {
 		s.ends[i+1] += s.ends[i]
 	}
-	// ends[r] is now the start of range r in ordered. The next loop advances it to the end of the range.
+	// ends[r] is now the start of range r in ordered. The next loop advances ends[r] to the end of the range.
 	s.ordered = slices.Grow(s.ordered, len(s.found))[:len(s.found)]
 	for _, h := range s.found {
 		end := &s.ends[h.rank>>width]

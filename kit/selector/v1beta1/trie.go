@@ -26,7 +26,7 @@ type trie[ID comparable] struct {
 
 	// Used by the writer only.
 	live   map[ID]*policy[ID]
-	ranked []*policy[ID] // all versions in order, except versions that were added out of order
+	ranked []*policy[ID] // all policies in order, except policies that were added out of order
 	size   int           // number of policies that the trie was created for
 }
 
@@ -166,7 +166,7 @@ type dictionary[ID comparable] struct {
 // term is a label that occurs in selectors.
 type term[ID comparable] struct {
 	label
-	number uint32   // rarer terms have lower numbers; a new term has the lowest
+	number uint32   // rarer terms have lower numbers; a new term has the lowest number
 	first  node[ID] // the node for the paths that begin with the term
 	uses   int      // number of live policies that have the term; used by the writer only
 }
