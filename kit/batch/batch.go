@@ -25,8 +25,8 @@ import (
 const Path = "/batch"
 
 const (
-	maxResponse = 1 << 20 // total size of the responses to the operations of a batch, in bytes
-	maxValues   = 1 << 20 // total size of the values that replace the references of a batch, in bytes
+	maxResponse = 1 << 20 // maximum total size of the responses to the operations of a batch, in bytes
+	maxValues   = 1 << 20 // maximum total size of the values that replace the references of a batch, in bytes
 )
 
 // Handler handles POST /batch.

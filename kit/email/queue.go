@@ -61,7 +61,7 @@ type Builder func(ctx context.Context, e Entry) (*Message, error)
 type Tracer interface {
 	// Link returns a reference to the request, which is stored with the entry.
 	Link(requestCtx context.Context) string
-	// Begin is called at the start of an attempt. end is called at the end of the attempt, with its error.
+	// Begin is called at the start of an attempt. end is called at the end of the attempt, with the error of the attempt.
 	Begin(attemptCtx context.Context, link string) (ctx context.Context, end func(error))
 }
 
@@ -230,8 +230,8 @@ func (q *Queue) release(r Row) {
 // decrypted in another row.
 func (r Row) use() string { return "email " + r.ID.Hex() }
 
-// checkRoom fails with Unavailable if too many emails are waiting or the database is unavailable. Counting the emails each time
-// would be slow, so checkRoom adds the emails that this instance has enqueued since the last count to that count.
+// checkRoom fails with Unavailable if too many emails are waiting or the database is unavailable. Counting is slow. Between two
+// counts, checkRoom adds the number of emails that this instance has enqueued.
 func (q *Queue) checkRoom() error {
 	q.countMu.Lock()
 	defer q.countMu.Unlock()
@@ -289,8 +289,8 @@ func (q *Queue) end() {
 	}
 }
 
-// Wait waits until this instance is not sending any email and knows of no due email. If ctx ends first, Wait returns the error
-// of ctx.
+// Wait waits until this instance has completed its attempts and knows of no other due email. If ctx ends first, Wait returns
+// the error of ctx.
 func (q *Queue) Wait(ctx context.Context) error {
 	q.mu.Lock()
 	idle := q.idle

@@ -72,7 +72,7 @@ func (l Links) Choose(link string) (string, error) {
 	return link, l.check(link)
 }
 
-// WithErrors joins err, which is nil or an error in other parameters of the request, with the error of Choose for the link.
+// WithErrors joins err with the error of Choose for the link. err is nil or an error in other parameters of the request.
 func (l Links) WithErrors(err error, link string) error {
 	_, invalid := l.Choose(link)
 	return apperr.JoinInvalid(err, invalid)

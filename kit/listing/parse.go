@@ -256,7 +256,7 @@ func (p *parser) selection() []string {
 	return out
 }
 
-// paramFormat is the parameter with the format of an export.
+// paramFormat is the parameter that sets the format of an export.
 const paramFormat = "format"
 
 // exportRows is the number of rows that an export reads with one query.
@@ -276,7 +276,8 @@ func (p *parser) format() exchange.Format {
 	return exchange.Format(text)
 }
 
-// paramExpand is the parameter with the references to expand, and the field of the view with the expanded records.
+// paramExpand is the parameter that lists the references to expand. The field of the view with the expanded records has the
+// same name.
 const paramExpand = "expand"
 
 // ParseExpand returns the references that the parameter expand names. ValidationFailed: a reference is not allowed, or the

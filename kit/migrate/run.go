@@ -273,9 +273,9 @@ func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 	return changed.Load(), err
 }
 
-// Check applies the migration m to all documents without storing the result. Before m, it applies the pending migrations in
-// earlier that have the same collection. Check returns the number of documents, which is 0 if the collection does not exist
-// yet, and the error with which Run would stop. Check may be called before DB.Prepare.
+// Check applies the migration m to all documents without storing the result. Before m, it applies the migrations in earlier
+// that have the same collection. Check returns the number of documents, which is 0 if the collection does not exist yet, and
+// the error with which Run would stop. Check may be called before DB.Prepare.
 func (r *Runner) Check(ctx context.Context, m Migration, earlier []Migration) (total int64, err error) {
 	total, err = m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 	if err != nil || total == 0 || !m.canFail() {

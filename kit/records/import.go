@@ -277,7 +277,7 @@ func (im *Importer) store(ctx context.Context, page []*record) error {
 }
 
 // sideBySide stores records concurrently. If a record fails with ValidationFailed before the route has written anything,
-// sideBySide tries the record again after the others, because it may refer to one of them.
+// sideBySide tries the record again after the others, because the record may refer to one of them.
 func (im *Importer) sideBySide(ctx context.Context, records []*record) error {
 	if err := im.each(ctx, records, writers); err != nil {
 		return err

@@ -187,7 +187,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 		d.deleted[id] = true
 	}
 	d.cascade = append(d.cascade, func(ctx context.Context) error {
-		cascaded := store.And(store.In("id", store.Values(referring)...), refers) // refers again, because references may have changed since plan
+		cascaded := store.And(store.In("id", store.Values(referring)...), refers) // refers again: references may have changed
 		if err := r.collection.beforeDelete(ctx, cascaded); err != nil {
 			return err
 		}

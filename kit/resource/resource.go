@@ -28,11 +28,11 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Target has records that references can refer to.
+// Target is implemented by collections that references can refer to.
 type Target interface {
 	// Find reads the records with the IDs. found maps the ID of each record that the caller may see to its view. fields are the
-	// stored fields that the caller of Find needs, as in store.Query. If size is not nil, Find reads the records in the order of
-	// their IDs, and stops before the first record that does not fit; unread has the IDs of the remaining records.
+	// stored fields to read, as in store.Query. If size is not nil, Find reads the records in the order of their IDs, and stops
+	// before the first record that does not fit; unread has the IDs of the remaining records.
 	Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (found map[store.ID]any, unread []store.ID, err error)
 	referredBy(planner)
 	resource() string // the name of the resource in the scopes of API keys
@@ -335,7 +335,7 @@ func (c *Collection[D]) visible(caller access.Principal) store.Filter {
 	return store.And(filters...)
 }
 
-// changeable returns the filter that selects, among the visible records, those that the caller may change. nil selects all.
+// changeable returns the filter that selects the records that the caller may change, visible or not. nil selects all.
 func (c *Collection[D]) changeable(caller access.Principal) store.Filter {
 	if c.change == nil {
 		return nil

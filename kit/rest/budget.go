@@ -14,8 +14,8 @@ import (
 // buffer of the operating system, so it does not stay in the memory of the process even if the client does not read it.
 const LargeResponse = 128 << 10
 
-// Budget limits the memory for large responses, which stay in memory while their clients read slowly. Pages of lists and
-// single records have separate limits, so that clients that do not read pages cannot prevent others from reading records.
+// Budget limits the memory for large responses, which stay in memory while their clients read slowly. Pages of lists and single
+// records have separate limits, so that clients that do not read their pages cannot prevent other clients from reading records.
 //
 // Only ReservePage waits, and only for the first share of a response: two responses that have shares and wait for more could
 // block each other.
@@ -70,7 +70,7 @@ func ReservePage(ctx context.Context, size int64) error {
 	return nil
 }
 
-// Reserved reports whether the response of the context has a share of the Budget, or needs none because there is no Budget.
+// Reserved reports whether the response of the context has a share of the Budget, or needs no share because there is no Budget.
 func Reserved(ctx context.Context) bool {
 	s := shareOf(ctx)
 	return s == nil || s.from != nil

@@ -159,8 +159,8 @@ func ParseQuery(g *gin.Context) (url.Values, error) {
 }
 
 // BasicAuth returns the email address and the password of an Authorization header with HTTP Basic (RFC 7617). given reports
-// whether the request has such a header; if it is malformed, the address and the password are empty. After the call, a 401
-// response to this request asks for HTTP Basic.
+// whether the request has such a header. If the header is malformed, the address and the password are empty. After the call, a
+// 401 response to this request asks for HTTP Basic.
 func BasicAuth(g *gin.Context) (email, password string, given bool) {
 	requestOf(g).basic = true
 	scheme, encoded, _ := strings.Cut(g.GetHeader("Authorization"), " ")

@@ -70,7 +70,7 @@ type Problem struct {
 	Example string // an example of a valid value; can be empty
 }
 
-// Invalid is the error for invalid settings. It has all mistakes.
+// Invalid is the error for invalid settings. It lists all mistakes.
 type Invalid struct{ Problems []Problem }
 
 // Error returns one line per problem.

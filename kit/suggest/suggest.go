@@ -10,8 +10,8 @@ import (
 // maxDistance is the maximum number of letters that must be added, removed or replaced to correct a word.
 const maxDistance = 2
 
-// Nearest returns the word in known with the smallest Levenshtein distance to word, regardless of case. It ignores
-// distances that are greater than maxDistance, or not less than the length of the known word. It returns "" if no word remains.
+// Nearest returns the word in known with the smallest Levenshtein distance to word, regardless of case. It ignores a known word
+// if the distance is greater than maxDistance, or at least the length of the known word. It returns "" if no word remains.
 func Nearest(word string, known []string) string {
 	best, least := "", maxDistance+1
 	for _, candidate := range known {

@@ -38,8 +38,8 @@ type policy[ID comparable] struct {
 	terms     []*term[ID]   // the labels of the selector, the rarest first
 	next      *policy[ID]   // the policy with the same selector that was added before this one, or nil
 	rank      uint32        // position in the order; a policy that was added out of order has the rank of the policy before it
-	added     uint32        // clock value of the write that added it
-	deleted   atomic.Uint32 // clock value of the write that deleted it; 0 if it is not deleted
+	added     uint32        // clock value of the write that added the policy
+	deleted   atomic.Uint32 // clock value of the write that deleted the policy; 0 if it is not deleted
 }
 
 // compare orders policies of one trie by rank, then by age.
@@ -199,7 +199,7 @@ type node[ID comparable] struct {
 // content is the immutable content of a node. If the node has at most maxTails paths, the content has the rest of
 // each path. Otherwise, it has a child node for each number that follows.
 type content[ID comparable] struct {
-	tails   []tail[ID] // if there are nodes: at most one, whose path is empty
+	tails   []tail[ID] // if there are nodes: at most one tail, whose path is empty
 	numbers []uint32   // of nodes, ascending
 	nodes   []*node[ID]
 }
