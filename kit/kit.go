@@ -48,14 +48,14 @@ type RecordedResource struct {
 	PublicView func(ctx context.Context, id store.ID) (any, error)
 }
 
-// Add registers a resource. Modules call it while they are created.
+// Add registers a resource. Call Add while a module is created.
 func (r *Recorded) Add(resource RecordedResource) {
 	if r != nil {
 		r.resources = append(r.resources, resource)
 	}
 }
 
-// All returns the resources. Call it after all modules are created.
+// All returns the resources. Call All after all modules are created.
 func (r *Recorded) All() []RecordedResource {
 	if r == nil {
 		return nil

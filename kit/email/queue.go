@@ -303,8 +303,8 @@ func (q *Queue) Wait(ctx context.Context) error {
 	}
 }
 
-// Close waits until the due emails are sent or ctx ends. Other emails remain in the database. Another instance sends them, or
-// this instance after its next start.
+// Close waits until the due emails are sent or ctx ends. Other emails remain in the database. Another instance, or this
+// instance after its next start, sends them.
 func (q *Queue) Close(ctx context.Context) {
 	q.mu.Lock()
 	q.closed = true

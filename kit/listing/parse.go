@@ -328,7 +328,7 @@ func (p *parser) filter() store.Filter {
 	return store.And(filters...)
 }
 
-// condition returns the filter of a parameter, or nil if its value is invalid.
+// condition returns the filter of a parameter, or nil if the value is invalid.
 func (p *parser) condition(c condition) store.Filter {
 	if c.op == opIn {
 		var values []any

@@ -250,8 +250,8 @@ func OneOf(field string, values ...string) Step {
 
 // ConvertFunc returns a step that replaces the value of a scalar field, unless the field is missing. convert receives a bool,
 // an int64, a float64 or a string; times, decimals and IDs are strings. If convert returns nil, the step removes the field. The
-// step fails if convert fails, or if the field contains a list or an object. If convert receives its own result, it must return
-// the same value. to describes the new form.
+// step fails if convert fails, or if the field contains a list or an object. If convert receives its own result, convert must
+// return the same value. to describes the new form.
 func ConvertFunc(field, to string, convert func(old any) (any, error)) Step {
 	return Step{text: "convert " + field + " to " + to, fields: []string{field}, fails: true, apply: func(d *document) error {
 		stored := d.get(field)

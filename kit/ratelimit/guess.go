@@ -37,8 +37,8 @@ type Guess struct {
 }
 
 // Try makes a guess. TooManyRequests: a counter is used up. Unavailable: too many guesses at the account are waiting, or the
-// context has ended. Try returns the errors of Exempt and Check unchanged, and does not count such a guess. Try returns the
-// states of Own and Shared, if they are known, even with an error.
+// context has ended. If Exempt or Check fails, Try returns the error unchanged and does not count the guess. If the states of
+// Own and Shared are known, Try returns the states even with an error.
 func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared States, err error) {
 	split := func(states States) (own, shared States) {
 		n := min(len(states), len(guess.Own))

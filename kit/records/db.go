@@ -164,7 +164,7 @@ func (c *call) complete(doc any) (store.Document, error) {
 	return out, nil
 }
 
-// field returns the field of a document with the JSON name, or an invalid Value if there is none.
+// field returns the document's field with the JSON name, or an invalid Value if the document has no such field.
 func field(doc store.Document, name string) reflect.Value {
 	v := reflect.ValueOf(doc).Elem()
 	cached, ok := fieldIndexes.Load(v.Type())

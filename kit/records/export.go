@@ -30,8 +30,8 @@ func (s *Service) Count(ctx context.Context, resource string) (int64, error) {
 	return t.engine.Engine.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 }
 
-// Export writes all records of a resource, with all fields of its list, oldest first if the list can be sorted. Records under
-// parents are grouped by parent.
+// Export writes all records of a resource with all fields of its list. If the list can be sorted, the oldest record comes
+// first. Records under parents are grouped by parent.
 func (s *Service) Export(ctx context.Context, out io.Writer, o ExportOptions) error {
 	t, err := s.target(o.Resource)
 	if err != nil {

@@ -197,7 +197,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 	return r.collection.Referrers.plan(ctx, d, referring)
 }
 
-// clear removes the IDs from the reference of the referring records, except those that are deleted too.
+// clear removes the IDs from the reference in the referring records. It skips records that are deleted too.
 func (r referrer[D]) clear(ctx context.Context, d *Deletion, referring, ids []store.ID) error {
 	for _, id := range referring {
 		if d.deleted[id] {

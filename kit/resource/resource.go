@@ -88,7 +88,7 @@ func OwnOr(roles ...access.Role) Access {
 	}
 }
 
-// allOrNone returns the filter that selects all records if allowed is true, and otherwise none.
+// allOrNone returns the filter that selects all records if allowed is true, and no records otherwise.
 func allOrNone(allowed bool) store.Filter {
 	if allowed {
 		return nil

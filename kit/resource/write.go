@@ -10,9 +10,9 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. NotFound: the caller
-// may not see the parent. Forbidden: the owner is another user, and the caller does not act for all users; or the rules of the
-// parent apply, and the caller may not change the parent. Conflict: see store.Collection.Insert.
+// Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. NotFound: the
+// caller may not see the parent. Forbidden: the caller may not choose another user as the owner, or may not change the parent
+// whose rules apply. Conflict: see store.Collection.Insert.
 func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc D) error {
 	if caller.Restriction != nil {
 		return caller.Restriction.Err

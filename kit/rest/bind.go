@@ -77,7 +77,8 @@ func bind[T any](g *gin.Context, partial bool, views []any) (in T, given []strin
 	return in, given, err
 }
 
-// Bound returns the names of the parameters that the last Bind or BindPatch of the request accepts, or nil if neither was called.
+// Bound returns the names of the parameters that the last Bind or BindPatch of the request accepts, or nil if neither function
+// was called.
 func Bound(g *gin.Context) []string {
 	if requestOf(g).bound == nil {
 		return nil

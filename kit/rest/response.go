@@ -36,7 +36,7 @@ func Record(g *gin.Context, record store.Meta, view any) error {
 	return respond(g, http.StatusOK, view)
 }
 
-// View responds 200 with a view and an ETag of the view's content, or 304 to a GET whose If-None-Match has that ETag. Use it
+// View responds 200 with a view and an ETag of the view's content, or 304 to a GET whose If-None-Match has that ETag. Use View
 // instead of Record if the record has data that the view does not show.
 func View(g *gin.Context, view any) error {
 	return encode(budgetOf(g), view, func(body []byte) error {
@@ -64,7 +64,7 @@ func Created(g *gin.Context, record store.Meta, view any) error {
 	return respond(g, http.StatusCreated, view)
 }
 
-// CreatedView is like Created, with the ETag of View.
+// CreatedView is like Created, but sets the ETag that View sets.
 func CreatedView(g *gin.Context, id store.ID, view any) error {
 	g.Header("Location", g.Request.URL.Path+"/"+id.Hex())
 	return encode(budgetOf(g), view, func(body []byte) error {

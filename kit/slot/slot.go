@@ -1,4 +1,5 @@
-// Package slot limits concurrency with semaphores. If a semaphore is full, callers wait, at most until their context ends.
+// Package slot limits concurrency with semaphores. If a semaphore is full, callers wait until there is room or their context
+// ends.
 package slot
 
 import (

@@ -11,8 +11,8 @@ import (
 )
 
 // Settings are the standard environment variables of OpenTelemetry for traces. OpenTelemetry itself reads the variables from
-// the environment. Settings declares them so that they are documented, and validated at startup. A variable with TRACES in its
-// name takes precedence over the same variable without TRACES. Times are in milliseconds.
+// the environment. Settings declares the variables so that they are documented, and validated at startup. A variable with
+// TRACES in its name takes precedence over the same variable without TRACES. Times are in milliseconds.
 type Settings struct {
 	Disabled           bool     `mapstructure:"OTEL_SDK_DISABLED" default:"false"`
 	Exporter           string   `mapstructure:"OTEL_TRACES_EXPORTER" validate:"omitempty,oneof=otlp console none" example:"otlp"`

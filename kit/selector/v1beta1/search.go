@@ -66,8 +66,8 @@ func (s *search[ID]) visit(n *node[ID]) {
 	}
 }
 
-// find adds p, and the older policies with the same selector, to the hits if they exist at the clock value of the
-// search.
+// find adds to the hits p and the older policies with the same selector, if the policy exists at the clock value of
+// the search.
 func (s *search[ID]) find(p *policy[ID]) {
 	for ; p != nil; p = p.next {
 		if p.existsAt(s.clock) {
