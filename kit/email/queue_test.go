@@ -321,8 +321,8 @@ func TestTogether(t *testing.T) {
 		if err := q.Enqueue(ctx, email.Entry{Kind: "always", Address: address}); err != nil {
 			return err
 		}
-		q.Send()    // as another instance could
-		out.None(t) // before the end of the transaction
+		q.Send()    // another instance could also call Send now
+		out.None(t) // no email is sent before the end of the transaction
 		return result
 	}
 	b.must(b.db.Together(t.Context(), func(ctx context.Context) error { return enqueue(ctx, nil) }))

@@ -43,7 +43,7 @@ func sender(t *testing.T, url string, roots *x509.CertPool, dial func(context.Co
 	return s
 }
 
-// fails checks the properties of all errors.
+// fails checks the properties that every error must have.
 func fails(t *testing.T, err error, permanent bool) {
 	t.Helper()
 	if err == nil {
@@ -184,8 +184,7 @@ func TestPasswordNeedsTLS(t *testing.T) {
 	server.None(t)
 }
 
-// TestCertificate: a server with a certificate for another name, or from an unknown CA, receives no email, not even without
-// TLS.
+// TestCertificate: a server with a certificate for another name, or from an unknown CA, receives no email, with or without TLS.
 func TestCertificate(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(*emailtest.SMTP){

@@ -100,8 +100,8 @@ func TestOneInstance(t *testing.T) {
 	}
 }
 
-// TestPause pauses an instance during a run. Another instance runs the job when the lease has ended. The schedule of this
-// instance stays the same when the first instance continues.
+// TestPause pauses an instance during a run. Another instance runs the job when the lease has ended. When the first instance
+// continues, it must not change the new schedule.
 func TestPause(t *testing.T) {
 	s := newService(t)
 	var runs atomic.Int64
@@ -227,7 +227,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestGuide checks that the code in the guide is that of the example.
+// TestGuide checks that the guide contains the code of the example.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/jobs.md")

@@ -98,7 +98,7 @@ func checkFilter(t *testing.T, query string, filter store.Filter) {
 		if !fits {
 			t.Errorf("%q: %s is compared with a %T", query, field, value)
 		}
-		if _, err := json.Marshal(value); err != nil { // an engine must be able to encode it
+		if _, err := json.Marshal(value); err != nil { // an engine must be able to encode the value
 			t.Errorf("%q: %v", query, err)
 		}
 	}

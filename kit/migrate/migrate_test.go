@@ -293,7 +293,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestConcurrent migrates from several runners that ignore each other's lease, while the documents change.
+// TestConcurrent runs several runners that ignore each other's lease, while the documents change.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	db := open(t)

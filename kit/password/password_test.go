@@ -153,8 +153,8 @@ func TestIsCommon(t *testing.T) {
 	}
 }
 
-// BenchmarkHash compares the default with the other parameters of OWASP's Password Storage Cheat Sheet, and with bcrypt of the
-// cost that it requires.
+// BenchmarkHash compares the default with the other parameters of OWASP's Password Storage Cheat Sheet, and with bcrypt at the
+// cost that the sheet requires.
 func BenchmarkHash(b *testing.B) {
 	old, err := bcrypt.GenerateFromPassword([]byte("correct horse battery"), bcrypt.DefaultCost)
 	if err != nil {

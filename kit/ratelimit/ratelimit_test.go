@@ -163,7 +163,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// try makes a guess with one counter of the client and one of the account.
+// try makes a guess with one counter of the client and one counter of the account.
 func try(g *Guesses, ctx context.Context, account, client Key, check func() (bool, error)) (bool, error) {
 	right, _, _, err := g.Try(ctx, Guess{
 		Own: []Key{client}, Shared: []Key{account}, Check: check,
@@ -220,8 +220,8 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// TestExempt uses up the shared counter. A guess that is exempt is allowed; a wrong guess then counts only in its own counter. A
-// guess that is not exempt is rejected.
+// TestExempt uses up the shared counter. A guess that is exempt is allowed; a wrong guess then counts only in the counter of
+// the client. A guess that is not exempt is rejected.
 func TestExempt(t *testing.T) {
 	t.Parallel()
 	l, _ := start(t)
@@ -296,7 +296,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestFloodOfTheLimited floods an account from a client without guesses left. The client must not use up the waiting places.
+// TestFloodOfTheLimited floods an account with guesses of a client that has no guesses left. These guesses must not wait.
 func TestFloodOfTheLimited(t *testing.T) {
 	t.Parallel()
 	l, _ := start(t)

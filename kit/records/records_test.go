@@ -261,7 +261,7 @@ func (w *world) export(resource string, format exchange.Format) string {
 	return out.String()
 }
 
-// file returns n lines of things, with the first ID.
+// file returns the lines of n things with consecutive IDs. first is the first ID.
 func (w *world) file(first, n int) string {
 	var b strings.Builder
 	for i := first; i < first+n; i++ {

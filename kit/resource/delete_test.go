@@ -165,8 +165,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestRace creates a reference to a record while the record is deleted. Either the record and the reference must exist, or the
-// record is deleted. Then the reference was rejected, cleared or deleted, or refers to no record.
+// TestRace creates a reference to a record while the record is deleted. Afterwards, either the record and the reference exist,
+// or the record is deleted. If the record is deleted, the reference was rejected, cleared or deleted, or refers to no record.
 func TestRace(t *testing.T) {
 	w := newWorld(t)
 	targets := w.open("targets", Public, Public)

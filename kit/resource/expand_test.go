@@ -16,7 +16,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// watched is a target. It calls before in each Find. It counts the calls of Find, and the records of the call with most records.
+// watched is a Target that calls before in each Find. It counts the calls of Find, and the maximum number of records per call.
 type watched struct {
 	*Collection[node]
 	calls, most atomic.Int64
@@ -48,7 +48,7 @@ func largeTargets(w world, n, size int) (*Collection[node], *watched, view) {
 
 var expandMany = listing.Query{Query: store.Query{Limit: 5}, Expand: []string{"many"}}
 
-// TestExpandReservesAsItGrows expands more than the budget. The records are not read to the end.
+// TestExpandReservesAsItGrows expands more than the budget. The remaining records must not be read.
 func TestExpandReservesAsItGrows(t *testing.T) {
 	w := newWorld(t)
 	nodes, targets, one := largeTargets(w, 30, 400<<10)
@@ -78,7 +78,7 @@ func TestExpandReservesAsItGrows(t *testing.T) {
 		t.Errorf("a query reads %d records", n)
 	}
 	ctx, release := budget.Context(t.Context())
-	w.want(rest.ReservePage(ctx, 6<<20), "") // everything is free again
+	w.want(rest.ReservePage(ctx, 6<<20), "") // the whole budget is free again
 	release()
 }
 

@@ -81,7 +81,7 @@ func (w world) create(c *Collection[node], caller access.Principal, n node) erro
 	return c.Create(w.Context(), caller, n)
 }
 
-// want fails unless the error has the code, "" for none.
+// want fails unless the error has the code. The code "" means no error.
 func (w world) want(err error, code apperr.Code) {
 	w.Helper()
 	if apperr.CodeOf(err) != code {
@@ -110,7 +110,7 @@ func TestFind(t *testing.T) {
 	w := newWorld(t)
 	for name, test := range map[string]struct {
 		see     Access
-		callers []access.Principal // that see the node of alice
+		callers []access.Principal // callers that see the node of alice
 	}{
 		"public": {Public, []access.Principal{nobody, alice, bob, nurse, admin, server}},
 		"users":  {Users, []access.Principal{alice, bob, nurse, admin, server}},
@@ -301,7 +301,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// unlimited reserves nothing.
+// unlimited accepts every reservation.
 func unlimited(int64) error { return nil }
 
 func TestExpand(t *testing.T) {

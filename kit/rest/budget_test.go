@@ -35,7 +35,7 @@ func TestEncodingReserves(t *testing.T) {
 		{"GET", 0, 1000, apperr.Unavailable},
 		{"GET", limit / 2, 100, ""},
 		{"GET", limit / 2, 1000, apperr.Unavailable},
-		{"POST", 0, 1000, ""}, // the change that it reports has been made
+		{"POST", 0, 1000, ""}, // the response reports a change that has been made
 		{"POST", limit / 2, 1000, apperr.Unavailable},
 	} {
 		encoded, view := 0, make([]row, test.rows)

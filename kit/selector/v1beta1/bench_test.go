@@ -7,7 +7,7 @@ import (
 
 // scripts/checks/kubecheck compares these benchmarks with other implementations.
 
-// cart is a workload of ten labels, with a selector of three that matches.
+// cart returns a proxy with ten labels, and a selector with three of these labels.
 func cart() (*WorkloadSelector, Proxy) {
 	selector := selectorOf(map[string]string{"app.kubernetes.io/name": "cart-17", "tier": "backend", "env": "prod"})
 	return selector, Proxy{Namespace: "shop", Instance: map[string]string{
@@ -16,7 +16,7 @@ func cart() (*WorkloadSelector, Proxy) {
 	}}
 }
 
-// carts puts policies of three labels, one of which is rare.
+// carts puts n policies. The selector of each policy has three labels, one of which is rare.
 func carts(b *testing.B, x *Index[int], n int) {
 	for i := range n {
 		put(b, x, Entry[int]{ID: i, Namespace: "shop", CreatedAt: at(i), Selector: selectorOf(map[string]string{

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// at returns the time that is the number of seconds after a fixed time.
+// at returns the time that is the number of seconds after the Unix epoch.
 func at(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
 
 // put puts the entry, which must be valid.

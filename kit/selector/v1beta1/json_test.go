@@ -80,7 +80,7 @@ func TestFromJSON(t *testing.T) {
 	}
 }
 
-// selectorOf returns the selector of the labels; nil labels have none.
+// selectorOf returns a selector with the labels, or nil if labels is nil.
 func selectorOf(labels map[string]string) *WorkloadSelector {
 	if labels == nil {
 		return nil
