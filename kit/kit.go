@@ -117,15 +117,15 @@ type Middleware struct {
 	Streams     gin.HandlerFunc // lets rest.ServeFeed respond with a stream, and limits the number of open streams
 	Origin      gin.HandlerFunc // rejects requests from web pages, except pages of CORS_ORIGINS
 
-	// Resource returns a router for the routes of a resource. name is the name of its collection in paths. An API key needs the
+	// Resource returns a router for the routes of a resource. name is the name of the collection in paths. An API key needs the
 	// scope NAME:read for GET, and NAME:write for other methods.
 	//
 	// The routes can be operations of a batch, which the database can undo and repeat. The routes must therefore only read and
 	// write the database. They must not hash passwords, call other services or count attempts for a rate limit. Emails that the
 	// routes queue are sent only if the batch is stored.
 	Resource func(r gin.IRouter, name string) gin.IRouter
-	// Resources returns the names of all resources. Call Resources only to handle a request, because the names are incomplete
-	// while modules mount their routes.
+	// Resources returns the names of all resources. Call Resources only while handling a request, because the names are
+	// incomplete while modules mount their routes.
 	Resources func() []string
 }
 

@@ -10,8 +10,8 @@ import (
 // KeyPrefix is the prefix of every API key. No user token begins with KeyPrefix.
 const KeyPrefix = "gsk_"
 
-// ScopeAdmin is the scope that gives an API key of an admin the role admin. Without other scopes, the key cannot call the routes
-// of resources.
+// ScopeAdmin is the scope with which an admin's API key has the role admin. Without other scopes, the key cannot call the
+// routes of resources.
 const ScopeAdmin = "admin"
 
 // Parts of scopes. A scope is the name of a resource followed by an action, for example "articles:read". AnyResource stands for

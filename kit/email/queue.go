@@ -52,9 +52,9 @@ type Entry struct {
 }
 
 // Builder returns the email of an entry, or nil if the email should no longer be sent, for example because the account was
-// deleted. The Queue calls it at each attempt, not in the request that enqueued the entry. Therefore, the duration of the
-// request does not reveal whether an account exists. A Builder creates links and codes, so that the queue never stores them. If
-// the error is Unavailable, the Queue tries again; any other error is permanent.
+// deleted. The Queue calls the Builder at each attempt, not in the request that enqueued the entry. Therefore, the duration of
+// the request does not reveal whether an account exists. A Builder creates links and codes, so that the queue never stores
+// them. If the error is Unavailable, the Queue tries again; any other error is permanent.
 type Builder func(ctx context.Context, e Entry) (*Message, error)
 
 // Tracer links the attempts to send an email to the request that enqueued the email.
@@ -99,9 +99,9 @@ type QueueOptions struct {
 }
 
 // Queue sends emails in the background and retries failed attempts. It stores the emails in the database, so that no email is
-// lost in a crash, and any instance can send them. After an instance has sent an email, it stores the result. If the instance
-// is killed, pauses for more than a minute or loses the database in between, the email is sent twice. Addresses and content are
-// never logged.
+// lost in a crash, and any instance can send them. An instance stores the result after it has sent an email. If the instance is
+// killed, pauses for more than a minute or loses the database before it stores the result, the email is sent twice. Addresses
+// and content are never logged.
 type Queue struct {
 	Tracer Tracer // can be nil
 
@@ -463,7 +463,7 @@ func (q *Queue) fail(ctx context.Context, r Row, reason string) {
 	q.update(ctx, r, store.Set("status", Failed), store.Set("error", reason), store.Unset("nextAttemptAt"))
 }
 
-// save stores the reason of the failure, and that the next attempt can start after delay.
+// save stores the reason for the failure, and that the next attempt can start after delay.
 func (q *Queue) save(ctx context.Context, r Row, reason string, delay time.Duration) {
 	q.update(ctx, r, store.Set("error", reason), store.Set("nextAttemptAt", store.At(q.now().Add(delay))))
 }

@@ -54,8 +54,8 @@ func normalizeDomain(domain string) (ascii string, ok bool) {
 	return ascii, err == nil && !strings.HasSuffix(ascii, ".")
 }
 
-// Readable converts the domain of normal, an address in normal form, to Unicode. If that fails, Readable returns normal
-// unchanged.
+// Readable converts the domain of normal, an address in normal form, to Unicode. If the conversion fails, Readable returns
+// normal unchanged.
 func Readable(normal string) string {
 	local, domain := split(normal)
 	readable, err := idna.Registration.ToUnicode(domain)

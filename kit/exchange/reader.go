@@ -66,7 +66,7 @@ func NewReader(in io.Reader, format Format, t reflect.Type) (*Reader, error) {
 	return r, nil
 }
 
-// textFields reports, for each field of the struct type t by name, whether its values are JSON strings.
+// textFields returns, for the name of each field of the struct type t, whether the values of the field are JSON strings.
 func textFields(t reflect.Type) map[string]bool {
 	isText := make(map[string]bool)
 	for _, column := range Columns(t, nil) {

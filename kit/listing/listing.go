@@ -263,8 +263,8 @@ func tag(key []byte, scope string, position []byte) []byte {
 	return mac.Sum(nil)[:tagBytes]
 }
 
-// Seal returns the cursor of a position, whose values come from a stored document. scope is what the cursor is bound to: the
-// list, and the parameters that determine its rows and their order.
+// Seal returns the cursor of a position. values are the values of the position, from a stored document. scope is what the
+// cursor is bound to: the list, and the parameters that determine its rows and their order.
 func (c Cursors) Seal(scope string, values []any) string {
 	position, err := store.MarshalValues(values)
 	if err != nil {

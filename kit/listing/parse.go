@@ -171,7 +171,7 @@ func (p *parser) get(name string) string { return strings.TrimSpace(p.values.Get
 // given reports whether the parameter has a value. An empty parameter counts as absent.
 func (p *parser) given(name string) bool { return p.get(name) != "" }
 
-// number returns the value of a parameter, or fallback if it is absent or invalid.
+// number returns the value of a parameter, or fallback if the parameter is absent or invalid.
 func (p *parser) number(name string, fallback, low, high int) int {
 	text := p.get(name)
 	if text == "" {

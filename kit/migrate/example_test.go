@@ -13,8 +13,7 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// The server runs the migrations of all modules at startup. Each migration is recorded as done, and normally runs once on a
-// database.
+// The server runs the migrations of all modules at startup. Normally, each migration runs once on a database.
 func Example() {
 	type before struct {
 		store.Meta `bson:",inline"`

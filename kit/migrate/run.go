@@ -125,7 +125,7 @@ func (r *Runner) has(name string) bool {
 }
 
 // Forget deletes the record of a migration that was removed from the code. Forget fails if the code still has the migration, or
-// if the database has no record of it.
+// if the database has no record of the migration.
 func (r *Runner) Forget(ctx context.Context, name string) error {
 	if r.has(name) {
 		return fmt.Errorf("the migration %q is in the code; only a migration that was removed from the code can be forgotten", name)

@@ -22,8 +22,8 @@ import (
 )
 
 // The parameters of argon2id. The OWASP Password Storage Cheat Sheet lists several settings that provide an "equal level of
-// defense". "m=7168 (7 MiB), t=5, p=1" needs the least memory and is the fastest in BenchmarkHash. With these settings, a guess
-// costs an attacker with GPUs about the same. A guess moves m × (3t-1) KiB of memory
+// defense". "m=7168 (7 MiB), t=5, p=1" needs the least memory and is the fastest in BenchmarkHash. A guess costs an attacker
+// with GPUs about the same with each of these settings. A guess moves m × (3t-1) KiB of memory
 // (https://tobtu.com/minimum-password-settings/): 98 MiB, compared with 95 MiB for m=19456, t=2, the parameters of older
 // hashes.
 const (

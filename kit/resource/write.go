@@ -11,8 +11,8 @@ import (
 )
 
 // Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. NotFound: the
-// caller may not see the parent. Forbidden: the caller may not choose another user as the owner, or may not change the parent
-// whose rules apply. Conflict: see store.Collection.Insert.
+// caller may not see the parent. Forbidden: the caller may not choose another user as the owner, or may not change the parent,
+// if the rules of the parent apply. Conflict: see store.Collection.Insert.
 func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc D) error {
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
@@ -118,7 +118,7 @@ func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principa
 	return invalid(unknown)
 }
 
-// invalid returns ValidationFailed for the fields, or nil if there are none.
+// invalid returns ValidationFailed for the fields, or nil if there are no fields.
 func invalid(unknown []apperr.Field) error {
 	if unknown == nil {
 		return nil

@@ -286,7 +286,7 @@ func (f field) check(value reflect.Value) (fieldErrs []apperr.Field) {
 	return fieldErrs
 }
 
-// bodyErrors sets In and Param of fieldErr, and returns a list of fieldErr. If fieldErr is nil, bodyErrors returns nil.
+// bodyErrors sets In and Param of fieldErr, and returns fieldErr as a list. If fieldErr is nil, bodyErrors returns nil.
 func (f field) bodyErrors(fieldErr *apperr.Field) []apperr.Field {
 	if fieldErr == nil {
 		return nil

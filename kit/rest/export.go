@@ -38,7 +38,8 @@ type Exports struct {
 	Verify func(context.Context) error
 	Head   bool // the request is a HEAD: the response has no body
 
-	// Pace waits until the export may read a page, and then calls read. It can pause afterwards. nil: read is called immediately.
+	// Pace waits until the export may read a page, and then calls read. Pace can pause after read. nil: read is called
+	// immediately.
 	Pace func(ctx context.Context, read func() error) error
 
 	Rows func(n int) // called after n rows are written; can be nil

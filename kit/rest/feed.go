@@ -114,7 +114,7 @@ type eventWriter struct {
 // expire.
 const moveInterval = time.Minute
 
-// retryAfterStop is the field that makes clients reconnect after one second, to another instance.
+// retryAfterStop is the event stream field that makes clients reconnect after one second, to another instance.
 const retryAfterStop = "retry: 1000\n\n"
 
 // loop writes page, and then the following pages of the feed until the stream ends.

@@ -135,8 +135,8 @@ const (
 	maxParamSize = 1024 // bytes; the longest valid path is selector.matchLabels["KEY"] with a KEY of 317 bytes
 )
 
-// limit shortens the list of errors to maxErrors, and the names in it to maxParamSize. It adds the number of omitted errors to
-// the detail.
+// limit shortens the list of errors to maxErrors, and each parameter name to maxParamSize. It adds the number of omitted errors
+// to the detail.
 func (p *Problem) limit() {
 	if more := len(p.Errors) - maxErrors; more > 0 {
 		p.Errors = p.Errors[:maxErrors]

@@ -207,7 +207,8 @@ func NotModified(g *gin.Context, tag string) bool {
 	return true
 }
 
-// hasTag reports whether an If-None-Match header has * or the tag. It compares weakly, and ignores GzipSuffix.
+// hasTag reports whether an If-None-Match header has * or the tag. It uses the weak comparison (RFC 9110 section 8.8.3.2), and
+// ignores GzipSuffix.
 func hasTag(header, tag string) bool {
 	for item := range strings.SplitSeq(header, ",") {
 		item = strings.TrimPrefix(strings.TrimSpace(item), "W/")

@@ -66,8 +66,8 @@ func (s *search[ID]) visit(n *node[ID]) {
 	}
 }
 
-// find adds to the hits p and the older policies with the same selector, if the policy exists at the clock value of
-// the search.
+// find adds to the hits p and the older policies with the same selector. It skips policies that do not exist at the
+// clock value of the search.
 func (s *search[ID]) find(p *policy[ID]) {
 	for ; p != nil; p = p.next {
 		if p.existsAt(s.clock) {

@@ -156,7 +156,7 @@ func (t *trie[ID]) rebuild() *trie[ID] {
 	return rebuilt
 }
 
-// dictionary maps labels to terms. Readers do not wait for the writer. They may find a term that is newer than the
+// dictionary maps labels to terms. Readers do not wait for the writer. Readers may find a term that is newer than the
 // clock value of their search; no policy that exists at that clock value has the term.
 type dictionary[ID comparable] struct {
 	byLabel sync.Map    // label → *term[ID]
@@ -197,7 +197,7 @@ type node[ID comparable] struct {
 }
 
 // content is the immutable content of a node. If the node has at most maxTails paths, the content has the rest of
-// each path. Otherwise, it has a child node for each number that follows.
+// each path. Otherwise, it has a child node for each number that comes next in a path.
 type content[ID comparable] struct {
 	tails   []tail[ID] // if there are nodes: at most one tail, whose path is empty
 	numbers []uint32   // of nodes, ascending
