@@ -29,7 +29,7 @@ type Deps struct {
 	Limiter     *ratelimit.Limiter
 	Cursors     listing.Cursors
 	Digest      func(parts ...string) []byte   // HMAC-SHA-256 of the parts, with a key from MASTER_KEY
-	HTTP        http.RoundTripper              // for requests to other services; traced when tracing is on
+	HTTP        http.RoundTripper              // for requests to other services; traced if traces are enabled
 	Development bool                           // APP_ENV is development
 	Recorded    *Recorded                      // the resources with a log of changes
 	SealKeys    func(purpose string) seal.Keys // derived from the values of MASTER_KEY, in the same order

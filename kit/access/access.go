@@ -72,7 +72,8 @@ func (p Principal) HasRole(roles ...Role) bool {
 // Is reports whether the caller is the user with the ID id.
 func (p Principal) Is(id store.ID) bool { return p.IsUser() && p.UserID == id }
 
-// ActsForAll reports whether the caller is an admin or has the master key, and may therefore act for all users.
+// ActsForAll reports whether the caller is an admin or has the master key. These callers may read and change the records of all
+// users.
 func (p Principal) ActsForAll() bool { return p.Master || p.IsAdmin() }
 
 // MayChange fails with Forbidden unless the caller is the owner or acts for all users. If the caller is a restricted admin who

@@ -84,7 +84,7 @@ const (
 	UnknownReference FieldCode = "unknown_reference" // the referenced record does not exist, or is not visible to the caller
 	FieldConflict    FieldCode = "conflict"          // the value conflicts with another parameter or record
 	TooCommon        FieldCode = "too_common"
-	Wrong            FieldCode = "wrong" // a one-time code that does not match or was used
+	Wrong            FieldCode = "wrong" // a one-time code that does not match or was already used
 	Wildcard         FieldCode = "wildcard"
 	ReadOnly         FieldCode = "read_only"   // only an admin can change it
 	NotAllowed       FieldCode = "not_allowed" // the operation is not possible in a batch

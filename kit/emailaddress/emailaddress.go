@@ -28,7 +28,7 @@ func Normalize(address string) (normal string, ok bool) {
 	if !utf8.ValidString(address) || strings.ContainsFunc(address, becomesASCII) {
 		return "", false
 	}
-	address = norm.NFC.String(lowerASCII(norm.NFC.String(address))) // NFC again: h can compose where H cannot
+	address = norm.NFC.String(lowerASCII(norm.NFC.String(address))) // NFC again: a mark can compose with h, but not with H
 	local, domain := split(address)
 	domain, ok = normalizeDomain(domain)
 	if normal = local + domain; !ok || len(local) < len("a@") || len(normal) > maxBytes {

@@ -33,7 +33,7 @@ type Reader struct {
 	lines  *bufio.Reader
 	csv    *csv.Reader
 	names  []string
-	isText map[string]bool // by name of a field: whether its values are JSON strings
+	isText map[string]bool // by field name: whether the values of the field are JSON strings
 
 	line, number int
 }

@@ -25,7 +25,7 @@ const (
 	MaxSkip      = 10_000  // maximum number of rows that page can skip; the parameter after has no such limit
 	MaxQuery     = 200     // maximum number of characters of q
 	MaxWords     = 10      // maximum number of words of q
-	MaxCount     = 10_000  // largest count with q or a filter
+	MaxCount     = 10_000  // maximum count of a list with q or a filter
 	MaxPageBytes = 1 << 20 // maximum size of the records of a page in bytes; the first record alone may be larger
 )
 
@@ -61,7 +61,7 @@ type Filter struct {
 type Spec struct {
 	Name   string   // the name of the collection, in the plural
 	Search []string // fields that q searches
-	Sort   []string // fields a list can be sorted by; createdAt is the default, newest first
+	Sort   []string // fields that a list can be sorted by; createdAt is the default, newest first
 	Filter []Filter
 	View   any      // the zero value of the view; clients select its fields with the parameter fields
 	Expand []string // references of the view that can be expanded; see package resource

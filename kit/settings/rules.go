@@ -128,7 +128,7 @@ func (l *loader) checkDistinct() {
 	if l.mode != Production {
 		return
 	}
-	first := map[string]string{} // for each value, the name of the setting that has it
+	first := map[string]string{} // by value: the name of an earlier setting that has the value
 	for _, name := range l.secrets() {
 		for value := range strings.SplitSeq(l.value(name), ",") {
 			value = strings.TrimSpace(value)

@@ -211,7 +211,7 @@ const maxTails = 32
 // tail is the rest of a path, with the policies that have this selector.
 type tail[ID comparable] struct {
 	path   []uint32
-	newest *policy[ID] // the others follow by policy.next
+	newest *policy[ID] // policy.next leads to the older policies
 }
 
 // put adds p at the end of the path.
