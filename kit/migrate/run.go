@@ -23,7 +23,7 @@ import (
 const (
 	pageSize = 500                    // number of documents that are read together
 	parallel = 40                     // number of concurrent updates
-	lease    = 5 * time.Second        // duration of the lease of an instance that runs a migration; renewed after a third of this time
+	lease    = 5 * time.Second        // lease time of the instance that runs a migration; renewed after a third of this time
 	poll     = 500 * time.Millisecond // interval at which other instances check the lease
 	reported = 10                     // maximum number of documents that an error lists
 )
