@@ -41,7 +41,8 @@ func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, e
 	}
 	for _, b := range d.blocked {
 		if slices.ContainsFunc(b.ids, func(id store.ID) bool { return !d.deleted[id] }) {
-			return nil, apperr.New(apperr.Conflict, "The record is in use: %[1]s refer to it. Delete these %[1]s first, or change their %[2]s.", b.name, b.field)
+			return nil, apperr.New(apperr.Conflict, "The record is in use: %[1]s refer to it. Delete these %[1]s first, or change their %[2]s.",
+				b.name, b.field)
 		}
 	}
 	return d, nil
