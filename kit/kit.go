@@ -148,7 +148,7 @@ type Auth struct {
 	// has not used it to open the session, the body must also have an access.Proof. The handler must accept the parameters of the
 	// access.Proof.
 	StepUp gin.HandlerFunc
-	// StepUpSelf is StepUp if the path parameter id is "me" or the ID of the caller. For other IDs, it also accepts a user token of
+	// StepUpSelf is StepUp if the id path parameter is "me" or the ID of the caller. For other IDs, it also accepts a user token of
 	// an older session, or of a session that was opened without the second factor.
 	StepUpSelf gin.HandlerFunc
 

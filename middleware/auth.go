@@ -122,8 +122,8 @@ func author(g *gin.Context, caller access.Principal) store.Author {
 }
 
 // admit reads the body and authenticates the request. If the request counts toward the limit of UserWrites, end is not nil. The
-// caller must then call end after the request, even if admit fails. A large body counts toward the memory for anonymous callers,
-// unless the Authorization header has a valid credential.
+// caller must then call end after the request, even if admit fails. A large body counts toward the memory limit of anonymous
+// callers, unless the Authorization header has a valid credential.
 func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := g.Request.Context()
 	if body, ok := g.Request.Body.(*limitedBody); ok && a.largeBody {
@@ -151,9 +151,9 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 	return caller, end, err
 }
 
-// writeSize returns how many bytes a request counts toward UserWrites: the bytes of the body that have been read. If no bytes
-// have been read, the size is Content-Length or, if that is unknown, the limit of the route. If the response can have a record
-// that is larger than the body, the size is at least minChange.
+// writeSize returns the size in bytes that counts toward the limit of UserWrites for a request: the bytes of the body that have
+// been read. If no bytes have been read, the size is Content-Length or, if that is unknown, the limit of the route. If the
+// response can have a record that is larger than the body, the size is at least minChange.
 func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 	if body, ok := g.Request.Body.(*limitedBody); ok {
 		switch {
@@ -171,7 +171,7 @@ func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 	return size
 }
 
-// largeBodySender returns the caller that the Authorization header authenticates, and counts the body toward the memory for
+// largeBodySender returns the caller that the Authorization header authenticates, and counts the body toward the memory limit of
 // users. It returns the zero Principal if the body is not large, or if the header has no valid credential.
 func (a Authenticator) largeBodySender(g *gin.Context) access.Principal {
 	body, ok := g.Request.Body.(*limitedBody)
@@ -313,9 +313,8 @@ func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, 
 	return p, true, err
 }
 
-// Verify verifies again the user token or API key of a request that the middleware has accepted. ctx can be the context of a
-// transaction. Unauthorized: the credential is no longer valid. Verify also returns the error of a restriction that does not
-// allow the request.
+// Verify checks the user token or API key of an accepted request again. ctx can be the context of a transaction. Unauthorized:
+// the credential is no longer valid. Verify also returns the error of a restriction that does not allow the request.
 func (a Authenticator) Verify(ctx context.Context, g *gin.Context) (access.Principal, error) {
 	token, _, err := a.credential(g, true)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 
 // document is an OpenAPI document that responses are checked against.
 type document struct {
-	all    *openapi3.T      // for requests without the parameter fields
-	chosen *openapi3.T      // for requests with the parameter fields: only the id of a row is required
+	all    *openapi3.T      // for requests without the fields parameter
+	chosen *openapi3.T      // for requests with the fields parameter: only the id of a row is required
 	paths  pathpattern.Node // documented paths
 }
 

@@ -40,7 +40,7 @@ type Change struct {
 // Page is a page of the log.
 type Page struct {
 	Rows []Change `json:"rows"`
-	Next string   `json:"next,omitempty" extensions:"x-omitempty"` // the value for the parameter after of the next request; absent on the last page
+	Next string   `json:"next,omitempty" extensions:"x-omitempty"` // the value of the after parameter of the next request; absent on the last page
 } //	@name	ChangePage
 
 // Handler serves the log.

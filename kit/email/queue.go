@@ -226,8 +226,8 @@ func (q *Queue) release(r Row) {
 	q.Send()
 }
 
-// use returns the argument use of seal.Keys for the secret. It contains the ID of the row, so that the secret cannot be
-// decrypted in another row.
+// use returns the purpose string to pass to seal.Keys. It contains the row ID, so that the secret cannot be decrypted in another
+// row.
 func (r Row) use() string { return "email " + r.ID.Hex() }
 
 // checkRoom fails with Unavailable if too many emails are waiting or the database is unavailable. Counting is slow. Between two
@@ -258,7 +258,7 @@ func (q *Queue) count(status string) (int64, error) {
 }
 
 // Send starts to send the due emails in the background. Enqueue and the job call Send. The server also calls Send at startup,
-// for emails that a stopped instance has left.
+// to send emails left unsent by a stopped instance.
 func (q *Queue) Send() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -320,7 +320,7 @@ func (q *Queue) Close(ctx context.Context) {
 	q.log.Warn("not all emails were sent before shutdown; the remaining emails are sent after the next start")
 }
 
-// Jobs implements job.Module. The job sends emails that a stopped instance has left, and deletes failed emails after a day.
+// Jobs implements job.Module. The job sends emails left unsent by a stopped instance, and deletes failed emails after a day.
 func (q *Queue) Jobs() []job.Job {
 	return []job.Job{{Name: "emails", Interval: checkInterval, Run: func(ctx context.Context) error {
 		q.Send()
@@ -404,8 +404,8 @@ func (q *Queue) dispatchNext() bool {
 }
 
 // claim reserves a due email for one attempt. One write selects the email and moves its due time to the end of the lease.
-// NotFound: no email is due. Close does not interrupt claim: the database could still complete the write, and nothing would
-// release the email.
+// NotFound: no email is due. Close does not interrupt claim. If it did, the database might still complete the write, and the
+// email would stay reserved until its lease expires.
 func (q *Queue) claim() (Row, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.ctx), saveTimeout)
 	defer cancel()
@@ -453,7 +453,7 @@ func reason(sent bool, err error) string {
 	return text[:min(len(text), maxReason)]
 }
 
-// fail stores that an email will not be sent. If too many failed emails are already stored, fail deletes the email instead.
+// fail marks the email as failed. If too many failed emails are already stored, fail deletes the email instead.
 func (q *Queue) fail(ctx context.Context, r Row, reason string) {
 	q.outcomes.WithLabelValues(outcomeFailed).Inc()
 	if n, err := q.count(Failed); err == nil && n >= capacity {
@@ -463,7 +463,7 @@ func (q *Queue) fail(ctx context.Context, r Row, reason string) {
 	q.update(ctx, r, store.Set("status", Failed), store.Set("error", reason), store.Unset("nextAttemptAt"))
 }
 
-// save stores the reason for the failure, and that the next attempt can start after delay.
+// save stores reason and schedules the next attempt after delay.
 func (q *Queue) save(ctx context.Context, r Row, reason string, delay time.Duration) {
 	q.update(ctx, r, store.Set("error", reason), store.Set("nextAttemptAt", store.At(q.now().Add(delay))))
 }

@@ -33,7 +33,7 @@ const ownerField = "userId"
 const changesScope = "changes"
 
 // ParseChanges parses the query string of a feed of changes. lastEventID is the header Last-Event-ID, which takes precedence
-// over the parameter after. If the position is not from this service, ParseChanges sets Lost. ValidationFailed: at least one
+// over the after parameter. If the position is not from this service, ParseChanges sets Lost. ValidationFailed: at least one
 // parameter is invalid; the error lists all invalid parameters.
 func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQuery, error) {
 	params := []string{"after", "fields", "limit"}

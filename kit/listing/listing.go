@@ -22,7 +22,7 @@ import (
 const (
 	DefaultLimit = 30
 	MaxLimit     = 100
-	MaxSkip      = 10_000  // maximum number of rows that page can skip; the parameter after has no such limit
+	MaxSkip      = 10_000  // maximum number of rows that the page parameter can skip; the after parameter has no such limit
 	MaxQuery     = 200     // maximum number of characters of q
 	MaxWords     = 10      // maximum number of words of q
 	MaxCount     = 10_000  // maximum count of a list with q or a filter
@@ -63,7 +63,7 @@ type Spec struct {
 	Search []string // fields that q searches
 	Sort   []string // fields that a list can be sorted by; createdAt is the default, newest first
 	Filter []Filter
-	View   any      // the zero value of the view; clients select its fields with the parameter fields
+	View   any      // the zero value of the view; clients select its fields with the fields parameter
 	Expand []string // references of the view that can be expanded; see package resource
 
 	Changes bool // the log records changes to the records; see store.Spec
@@ -71,9 +71,8 @@ type Spec struct {
 
 const defaultSort = "createdAt"
 
-// Store returns the declaration of the collection. It has the indexes in more, an index of createdAt, an index of each field in
-// Sort, and an index of each field in Filter followed by createdAt. A field in Filter that is a list, or that is also in Sort,
-// has no such index.
+// Store returns the store.Spec of the collection. Besides the indexes in the argument more, it has an index on createdAt, one on
+// each field in Sort, and one on (field, createdAt) for each field in Filter that is neither a list nor in Sort.
 func (s Spec) Store(more ...store.Index) store.Spec {
 	out := store.Spec{Name: s.Name, Search: s.Search, Indexes: more, Changes: s.Changes}
 	add := func(fields ...string) {
@@ -97,8 +96,8 @@ func (s Spec) Store(more ...store.Index) store.Spec {
 type Page[V any] struct {
 	Count       *int64 `json:"count,omitempty" extensions:"x-omitempty" example:"57"`          // number of records in the whole list; with q or a filter, at most 10,000
 	CountCapped bool   `json:"countCapped,omitempty" extensions:"x-omitempty" example:"false"` // true if more than count records match
-	Rows        []V    `json:"rows"`                                                           // the records, with the fields that the parameter fields selects
-	Next        string `json:"next,omitempty" extensions:"x-omitempty"`                        // the value for the parameter after of the next request; absent on the last page
+	Rows        []V    `json:"rows"`                                                           // the records, with the fields selected by the fields parameter
+	Next        string `json:"next,omitempty" extensions:"x-omitempty"`                        // the value of the after parameter of the next request; absent on the last page
 
 	fields []string
 	export *export[V] // nil unless the query asks for an export
@@ -111,7 +110,7 @@ type Collection[D store.Document] interface {
 }
 
 // Run returns the page that q selects in a collection. A page ends early if the next record would make the page larger than
-// MaxPageBytes; the page then has the cursor of the next page. ValidationFailed: the query has the parameter page, and either
+// MaxPageBytes; the page then has the cursor of the next page. ValidationFailed: the query has the page parameter, and either
 // this page ends early, or this is page 2 and page 1 ends early. Unavailable: the response is large, and other large responses
 // are using the budget of ctx (rest.Budget).
 func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query, view func(D) V) (Page[V], error) {
@@ -141,7 +140,9 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 		*page.Count, page.CountCapped = MaxCount, true
 	}
 	skips := q.paged && early && len(docs) < q.Limit // the next page number would skip rows
-	if q.paged && q.Skip == q.Limit && !skips {      // page 2; a request for page 1 without the parameter page does not fail
+	// The client may have read page 1 without the page parameter. That request does not fail if the page ends early, so check page
+	// 1 in the request for page 2.
+	if q.paged && q.Skip == q.Limit && !skips {
 		first := q.Query
 		first.Skip = 0
 		_, skips, err = readPage(ctx, c, first, c.List)
@@ -150,8 +151,8 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 		}
 	}
 	if skips {
-		return page, apperr.Invalid(apperr.Field{In: "query", Param: "limit", Code: apperr.Max, Message: fmt.Sprintf("With the parameter page, a page can have "+
-			"at most %d bytes of records. Use a smaller limit, leave out large fields with fields, or use after instead of page.", MaxPageBytes)})
+		return page, apperr.Invalid(apperr.Field{In: "query", Param: "limit", Code: apperr.Max, Message: fmt.Sprintf("With the page parameter, a page can have "+
+			"at most %d bytes of records. Use a smaller limit, exclude large fields (fields=-name), or page with after instead of page.", MaxPageBytes)})
 	}
 	if len(docs) > q.Limit || early {
 		docs = docs[:min(len(docs), q.Limit)]

@@ -352,7 +352,7 @@ func TestSpecStore(t *testing.T) {
 	}
 }
 
-// TestParseExpand parses the parameter expand. The query must also read the fields of the references.
+// TestParseExpand parses the expand parameter. The query must also read the fields of the references.
 func TestParseExpand(t *testing.T) {
 	t.Parallel()
 	spec := testSpec()

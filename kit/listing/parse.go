@@ -21,7 +21,7 @@ type Query struct {
 	store.Query
 	Expand []string                  // references to expand
 	count  bool                      // the page has a count
-	paged  bool                      // the parameter page was given
+	paged  bool                      // the page parameter was given
 	fields []string                  // fields of the view that the client selected; nil: all
 	format exchange.Format           // format of the export; "" for a page
 	name   string                    // name of the list
@@ -40,7 +40,7 @@ func (q Query) Only(f store.Filter) Query {
 type Lister struct {
 	spec    Spec
 	cursors Cursors
-	fields  []string // field names that the parameter fields can select
+	fields  []string // field names allowed in the fields parameter
 	params  []string // names of the allowed parameters, sorted
 
 	conditions []condition
@@ -77,9 +77,9 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 	return l
 }
 
-// Parse parses a query string. If the list belongs to a record or a user, pass the ID of that record or user in of. A cursor is
-// valid only for the list that returned the cursor. ValidationFailed: at least one parameter is invalid; the error lists all
-// invalid parameters.
+// Parse parses a query string. of is the ID of the record or user that the list belongs to, if any. A cursor is valid only for
+// the list that returned the cursor. ValidationFailed: at least one parameter is invalid; the error lists all invalid
+// parameters.
 func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 	p := parser{Lister: l, values: values}
 	q := Query{count: true, paged: p.given("page"), name: l.spec.Name}
@@ -209,7 +209,7 @@ func (p *parser) sort() []store.Order {
 		field, desc := strings.CutPrefix(item, "-")
 		switch {
 		case !slices.Contains(p.spec.Sort, field):
-			p.bad("sort", apperr.OneOf, "Must be a list of "+strings.Join(p.spec.Sort, ", ")+". Write - before a field for descending order.", p.spec.Sort)
+			p.bad("sort", apperr.OneOf, "Must be a comma-separated list of: "+strings.Join(p.spec.Sort, ", ")+". Write - before a field for descending order.", p.spec.Sort)
 			return nil
 		case slices.ContainsFunc(orders, func(o store.Order) bool { return o.Field == field }):
 			p.bad("sort", apperr.FieldConflict, "Must not have a field twice.", nil)
@@ -223,8 +223,8 @@ func (p *parser) sort() []store.Order {
 	return orders
 }
 
-// selection returns the id and the fields of the view that the parameter fields selects. The parameter lists either fields to
-// include, or fields to exclude, each with - before it. selection returns nil if the parameter is absent or invalid.
+// selection returns the id and the view fields selected by the fields parameter. The parameter lists either fields to include or
+// fields to exclude; each field to exclude begins with -. selection returns nil if the parameter is absent or invalid.
 func (p *parser) selection() []string {
 	items := p.list("fields")
 	if len(items) == 0 {
@@ -239,7 +239,7 @@ func (p *parser) selection() []string {
 			p.bad("fields", apperr.FieldConflict, "Must be either fields to include, or fields to exclude, each with - before it.", nil)
 			return nil
 		case !slices.Contains(p.fields, name):
-			p.bad("fields", apperr.OneOf, "Must be a list of "+strings.Join(p.fields, ", ")+".", p.fields)
+			p.bad("fields", apperr.OneOf, "Must be a comma-separated list of: "+strings.Join(p.fields, ", ")+".", p.fields)
 			return nil
 		case minus && name == "id":
 			p.bad("fields", apperr.FieldConflict, "Cannot exclude id.", nil)
@@ -262,7 +262,7 @@ const paramFormat = "format"
 // exportRows is the number of rows that an export reads with one query.
 const exportRows = MaxLimit
 
-// format returns the format of an export. It rejects the parameters page and limit.
+// format returns the format of an export. It rejects the page and limit parameters.
 func (p *parser) format() exchange.Format {
 	for _, name := range []string{"page", "limit"} {
 		if p.given(name) {
@@ -280,7 +280,7 @@ func (p *parser) format() exchange.Format {
 // same name.
 const paramExpand = "expand"
 
-// ParseExpand returns the references that the parameter expand names. ValidationFailed: a reference is not allowed, or the
+// ParseExpand returns the references listed in the expand parameter. ValidationFailed: a reference is not allowed, or the
 // parameter occurs more than once.
 func ParseExpand(values url.Values, allowed []string) ([]string, error) {
 	p := parser{values: values}
@@ -297,7 +297,7 @@ func ParseExpand(values url.Values, allowed []string) ([]string, error) {
 func (p *parser) expand(allowed []string) (names []string) {
 	for _, name := range p.list(paramExpand) {
 		if !slices.Contains(allowed, name) {
-			p.bad(paramExpand, apperr.OneOf, "Must be a list of "+strings.Join(allowed, ", ")+".", allowed)
+			p.bad(paramExpand, apperr.OneOf, "Must be a comma-separated list of: "+strings.Join(allowed, ", ")+".", allowed)
 			return nil
 		}
 		if !slices.Contains(names, name) {
@@ -313,7 +313,7 @@ func (p *parser) filter() store.Filter {
 		if utf8.RuneCountInString(q) > MaxQuery {
 			p.bad("q", apperr.MaxLength, fmt.Sprintf("Must have at most %d characters.", MaxQuery), MaxQuery)
 		} else if len(textsearch.QueryWords(q)) > MaxWords {
-			p.bad("q", apperr.MaxItems, fmt.Sprintf("Must have at most %d words. Three characters of a script without spaces count as one word.", MaxWords), MaxWords)
+			p.bad("q", apperr.MaxItems, fmt.Sprintf("Must have at most %d words. In scripts without spaces, such as Chinese, about three characters count as one word.", MaxWords), MaxWords)
 		}
 		filters = append(filters, store.Search(q))
 	}

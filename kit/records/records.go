@@ -23,7 +23,7 @@ import (
 	"example.com/ginseng/kit/suggest"
 )
 
-// Service has the resources of a service.
+// Service provides access to the resources of a service, for imports and exports.
 type Service struct {
 	DB     *DB
 	Engine *gin.Engine // has the routes of resources, mounted with Middleware
@@ -31,7 +31,7 @@ type Service struct {
 	Names  []string    // names of the resources
 }
 
-// Middleware is the route middleware of the Engine. It accepts every request.
+// Middleware returns the route middleware for Service.Engine. It treats every request as one with the master key.
 func Middleware(resources func() []string) kit.Middleware {
 	allow := func(g *gin.Context) {
 		rest.SetCaller(g, access.Principal{Master: true})

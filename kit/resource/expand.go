@@ -29,7 +29,7 @@ const (
 
 // Expanded is embedded in the views of records with references.
 type Expanded struct {
-	Expand map[string]json.RawMessage `json:"expand,omitempty" swaggertype:"object" extensions:"x-omitempty"` // the referenced records, by the names in the parameter expand; null if the record does not exist or is not visible to the caller
+	Expand map[string]json.RawMessage `json:"expand,omitempty" swaggertype:"object" extensions:"x-omitempty"` // the referenced records, by the names in the expand parameter; null if the record does not exist or is not visible to the caller
 }
 
 func (e *Expanded) add(name string, value json.RawMessage) {
@@ -52,7 +52,7 @@ func (e Expanded) ExpandTag() string {
 	return "." + hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
-// ExpandView adds to a view the referenced records that the parameter expand of a query string names, as List does.
+// ExpandView adds to a view the referenced records listed in the expand parameter of a query string, as List does.
 // ValidationFailed: the parameter names a reference that the collection does not have, or the expanded records are larger than
 // 16 MiB in total. Unavailable: the expanded records are large, and other responses are using the budget of ctx (rest.Budget).
 func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, query url.Values, view V) (V, error) {
@@ -77,7 +77,7 @@ var errNoShare = errors.New("resource: the response has no share of the budget")
 // List calls listing.Run for the records that the caller may see. For records under a parent, c is the result of
 // Collection.Under.
 //
-// List adds to the views the referenced records that the parameter expand names. The type of the views must embed Expanded and
+// List adds to the views the referenced records listed in the expand parameter. The type of the views must embed Expanded and
 // have the fields of the references. A record that does not exist, or that the caller may not see, is null. For each reference,
 // List makes one query per 100 different records, or per 1 MiB of records.
 //
@@ -159,7 +159,7 @@ func (m *meter) add(n int64) error {
 	if m.used > maxExpanded {
 		return apperr.Invalid(apperr.Field{
 			In: "query", Param: "expand", Code: apperr.Max, Expected: maxExpanded,
-			Message: fmt.Sprintf("The expanded records are larger than %d bytes. Use a smaller limit, or fewer names in expand.", maxExpanded),
+			Message: fmt.Sprintf("The expanded records are larger than %d bytes. Use a smaller limit, or fewer names in the expand parameter.", maxExpanded),
 		})
 	}
 	return m.ensure(m.used)

@@ -52,7 +52,7 @@ func (s *share) release() {
 }
 
 func tooManyResponses() error {
-	return apperr.New(apperr.Unavailable, "Too many large responses are being sent. Try again in a few seconds, or use the parameters limit or fields to request less data.").AsOverload()
+	return apperr.New(apperr.Unavailable, "Too many large responses are being sent. Try again in a few seconds, or request less data with the limit or fields parameter.").AsOverload()
 }
 
 // ReservePage waits for a share of the Budget of the context, for a page of at most size bytes. Call ReservePage before reading

@@ -29,7 +29,7 @@ type Feed interface {
 // FeedPage is a page of changes.
 type FeedPage struct {
 	Rows   []FeedEvent `json:"rows"`
-	Next   string      `json:"next"`                                                      // the position after the rows; the value for the parameter after of the next request
+	Next   string      `json:"next"`                                                      // the position after the rows: the value of the after parameter of the next request
 	Resync bool        `json:"resync,omitempty" extensions:"x-omitempty" example:"false"` // true if the changes after the position are unknown; list the records again, and continue from next
 
 	Ready bool `json:"-"` // the request had no position: the feed begins now
@@ -38,7 +38,7 @@ type FeedPage struct {
 
 // FeedEvent is the change of a record.
 type FeedEvent struct {
-	ID    string `json:"id"`                                    // the position of the change; a value for the parameter after
+	ID    string `json:"id"`                                    // the position of the change; a value for the after parameter
 	Event string `json:"event" enums:"created,updated,deleted"` //
 	Data  any    `json:"data" swaggertype:"object"`             // the newest version of the record; only the id if the record was deleted
 

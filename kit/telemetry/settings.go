@@ -58,7 +58,7 @@ func (s *Settings) Check(report func(name, reason string)) {
 		{"OTEL_RESOURCE_ATTRIBUTES", s.ResourceAttributes, attribute},
 	} {
 		if !validPairs(list.value, list.valid) {
-			report(list.name, "must list NAME=VALUE, comma-separated and percent-encoded")
+			report(list.name, "must be a comma-separated list of NAME=VALUE pairs with percent-encoded values")
 		}
 	}
 	for name, protocol := range map[string]string{

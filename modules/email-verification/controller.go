@@ -11,7 +11,7 @@ type controller struct{ service *Service }
 // request sends a verification email.
 //
 //	@Summary		Request a verification email
-//	@Description	Emails a link that verifies the email address of the user. In the parameter link, {token} is replaced by the token. If link does not contain {token}, the token is appended to the path. If exactly one page in VERIFY_LINK_ORIGINS has a path, link is optional and defaults to that page, and an email is also sent at sign-up. At most 5 verification emails in an hour are sent to an address.
+//	@Description	Emails a link that verifies the email address of the user. In the link parameter, {token} is replaced by the token. If link does not contain {token}, the token is appended to the path. If exactly one page in VERIFY_LINK_ORIGINS has a path, link is optional and defaults to that page, and an email is also sent at sign-up. At most 5 verification emails in an hour are sent to an address.
 //	@Tags			email-verifications
 //	@Param			input	formData	Input			false	"the link to the page that confirms the address"
 //	@Success		202		{object}	Accepted		"an empty object"

@@ -110,7 +110,7 @@ type resourceRow struct {
 
 type resourceList struct {
 	Rows []resourceRow `json:"rows"`
-	Next string        `json:"next,omitempty"` // value for the parameter after
+	Next string        `json:"next,omitempty"` // value for the after parameter
 }
 
 func (s *service) list(_ *call, in listArguments) (any, error) {
@@ -169,7 +169,7 @@ func (s *service) search(c *call, in searchArguments) (any, error) {
 	}
 	page.Count, page.CountCapped = first.Count, first.CountCapped
 	if len(page.Rows) < len(first.Rows) {
-		page.Shortened += fmt.Sprintf("The text of a result is limited, so there are only %d rows here. Call this tool again with the parameter after for the other rows.", len(page.Rows))
+		page.Shortened += fmt.Sprintf("The text of a result is limited, so there are only %d rows here. Call this tool again with the after parameter to get the other rows.", len(page.Rows))
 	}
 	return page, nil
 }

@@ -40,7 +40,7 @@ func (c *controller) registrationOptions(g *gin.Context) error {
 // create registers a passkey.
 //
 //	@Summary		Register a passkey
-//	@Description	Send the result of navigator.credentials.create as JSON in credential. A completed password reset, and an undo of a change of the email address, also delete passkeys.
+//	@Description	Send the result of navigator.credentials.create as JSON in credential. Passkeys are also deleted when the user resets the password or undoes a change of the email address.
 //	@Tags			passkeys
 //	@Param			input	formData	CreateInput	true	"the challenge of the options, the credential, and a name for the list"
 //	@Success		201		{object}	View

@@ -21,9 +21,9 @@ type Passkey struct {
 	Name         string   `json:"name"`
 	CredentialID string   `json:"credentialId"` // base64url; unique
 	PublicKey    string   `json:"publicKey"`    // COSE, base64url
-	// Epoch is the user's epoch at registration. The passkey is invalid if Epoch is less than user.User.LinksFrom: a completed
-	// password reset, a claim of the address (user.Service.Claim) and an undo of a change of the address invalidate passkeys that
-	// an attacker may have added.
+	// Epoch is the user's epoch at registration. The passkey is invalid if Epoch is less than user.User.LinksFrom. Passkeys
+	// that an attacker may have added become invalid when the user resets the password, claims the email address
+	// (user.Service.Claim) or undoes a change of the email address.
 	Epoch          int64       `json:"epoch"`
 	SignCount      int64       `json:"signCount"`
 	BackupEligible bool        `json:"backupEligible"`

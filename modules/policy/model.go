@@ -84,8 +84,8 @@ type View struct {
 type Evaluation struct {
 	Count   *int          `json:"count,omitempty" extensions:"x-omitempty" example:"1"` // number of all policies that apply
 	Rows    []View        `json:"rows"`                                                 // the policies that apply, oldest first, then by name
-	Next    string        `json:"next,omitempty" extensions:"x-omitempty"`              // the value for the parameter after of the next request; absent on the last page
-	Explain []Explanation `json:"explain,omitzero" extensions:"x-omitempty"`            // only if the parameter explain is true: the policies of the page, and up to 100 policies between them that do not apply, in the same order
+	Next    string        `json:"next,omitempty" extensions:"x-omitempty"`              // the value of the after parameter of the next request; absent on the last page
+	Explain []Explanation `json:"explain,omitzero" extensions:"x-omitempty"`            // present only if explain is true: the policies of this page, and up to 100 policies in the same range that do not apply, in the same order
 } //	@name	PolicyEvaluation
 
 // Explanation states whether a policy applies to a proxy, and why.

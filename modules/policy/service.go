@@ -63,7 +63,7 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 		})
 	}
 	in.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "namespace" })
-	// A selector without labels, which only Go callers can pass, means every workload, like no selector.
+	// A selector without labels is treated like a missing selector: it selects every workload. Only Go callers can pass one.
 	if selector := in.Fields.Selector; selector != nil && selector.MatchLabels == nil {
 		in.Fields.Selector = nil
 	}

@@ -121,7 +121,7 @@ func (o *openIDClient) profile(ctx context.Context, proof Proof) (Profile, error
 	case proof.Code != "" && o.secret == "" && o.newSecret == nil:
 		return Profile{}, unsupported("code", "This service does not accept codes of this provider. Send id_token.")
 	case proof.AccessToken != "" && o.tokenInfo == "":
-		return Profile{}, unsupported("access_token", "Does not show which app this provider issued the token for. Send id_token, or code with redirect_uri.")
+		return Profile{}, unsupported("access_token", "Is not accepted for this provider, because the service cannot verify which app the token was issued to. Send id_token, or code with redirect_uri.")
 	}
 	issuer, err := o.discover(ctx)
 	if err != nil {
@@ -170,9 +170,9 @@ func (d *discovery) authStyle() oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// reject logs why an ID token is rejected, or that it is missing, and returns the error for the caller.
+// reject logs why a sign-in is rejected, and returns the error for the caller.
 func (o *openIDClient) reject(ctx context.Context, reason error) error {
-	o.log.WarnContext(ctx, "an ID token was rejected", "provider", o.name, "reason", shorten(reason.Error()))
+	o.log.WarnContext(ctx, "a sign-in was rejected", "provider", o.name, "reason", shorten(reason.Error()))
 	return rejected()
 }
 
@@ -250,8 +250,9 @@ func (d *discovery) algorithms() []string {
 	return out
 }
 
-// keyFetchRecorder records the error of a KeySet that failed to fetch its keys, because the token may then be valid. The verifier
-// returns this error only as a string. A remote KeySet wraps another error only if it failed to fetch its keys.
+// keyFetchRecorder records the error if a KeySet cannot fetch its keys: then the provider is unavailable, and the token is not
+// necessarily invalid. The verifier formats the error as a string, so it cannot be unwrapped there. A remote KeySet wraps
+// another error only if it failed to fetch its keys.
 type keyFetchRecorder struct {
 	oidc.KeySet
 	fetchErr error
@@ -353,7 +354,7 @@ func (o *openIDClient) fetch(ctx context.Context) (*discovery, error) {
 }
 
 // knownKeys is the transport for key sets. It removes keys of unknown types and malformed keys (RFC 7517 section 5), because
-// go-oidc rejects a whole key set if it contains some of these keys.
+// a single key of these kinds can make go-oidc reject the whole key set.
 type knownKeys struct{ base http.RoundTripper }
 
 func (t knownKeys) RoundTrip(r *http.Request) (*http.Response, error) {

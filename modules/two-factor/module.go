@@ -48,8 +48,8 @@ func (s *Settings) Check(report func(name, reason string)) {
 
 // New creates the module and registers it with sessions and users. sessions then requires the second factor of a user at every
 // sign-in with only one factor. users deletes the second factor with the user. It restricts users whose role is in
-// Settings.Require and who have no second factor. An undo of a change of the address turns off a second factor that an attacker
-// may have added.
+// Settings.Require and who have no second factor. When the user undoes a change of the email address, users turns off a second
+// factor that an attacker may have added.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
 		db:    d.DB,

@@ -145,7 +145,7 @@ func (s *Service) VerifySecondFactor(ctx context.Context, userID store.ID, clien
 	case err != nil || !has:
 		return nil, err
 	case p == access.Proof{}:
-		return nil, apperr.New(apperr.SecondFactorRequired, "Two-factor sign-in is on: also send code, from the authenticator app, or recovery_code.")
+		return nil, apperr.New(apperr.SecondFactorRequired, "Two-factor sign-in is on. Also send either code (from the authenticator app) or recovery_code.")
 	}
 	return s.use(ctx, client, userID, p, checkConfirmed, nil)
 }
@@ -175,7 +175,7 @@ const restoreReach = 7 * 24 * time.Hour
 // RestoreOf implements user.Restorer. It turns off a second factor that was confirmed after the change of the address, or at
 // most restoreReach before the change.
 func (s *Service) RestoreOf(ctx context.Context, userID store.ID, changed store.Time) error {
-	const event = "Two-factor sign-in was turned off for your account, because it was turned on less than 7 days before your email address was changed, or later."
+	const event = "Two-factor sign-in was turned off for your account, because it was turned on after, or less than 7 days before, your email address was changed."
 	return apperr.Replace(s.remove(ctx, userID, event, store.Gte("confirmedAt", store.At(changed.Add(-restoreReach)))), apperr.NotFound, nil)
 }
 
@@ -205,7 +205,7 @@ func (s *Service) Challenge(ctx context.Context, u user.User, methods []access.M
 	if _, err := s.confirmed(ctx, u.ID); err != nil {
 		return apperr.Replace(err, apperr.NotFound, nil)
 	}
-	required := apperr.New(apperr.Unauthorized, "Send challenge with a code of the authenticator app, or a recovery code, to POST /auth/second-factor within 5 minutes.").
+	required := apperr.New(apperr.Unauthorized, "Within 5 minutes, call POST /auth/second-factor with challenge and either a code from the authenticator app or a recovery code.").
 		WithCode(apperr.SecondFactorRequired)
 	return &access.ChallengeError{Err: required, Challenge: challenge{challengeHead{u.ID, u.Epoch, s.now().Add(challengeTTL).UnixMilli()}, methods}.seal(s.keys)}
 }
@@ -336,7 +336,7 @@ func (s *Service) match(secret, code string, last int64) (int64, error) {
 	return 0, nil
 }
 
-// secretUse returns the purpose with which the secret of a user is encrypted. A secret cannot be decrypted for another user.
+// secretUse returns the use that binds an encrypted secret to its user (see seal.Keys).
 func secretUse(userID store.ID) string { return "secret of " + userID.Hex() }
 
 // restrict returns a restriction if the user's role requires a second factor and the user has none. Otherwise, it returns nil.

@@ -62,8 +62,7 @@ func (s *Service) newSecret(id store.ID) (secret, sealed string) {
 	return secretPrefix + base64.StdEncoding.EncodeToString(raw), s.keys.Seal(secretUse(id), raw)
 }
 
-// secretUse returns the purpose with which the secrets of a webhook are encrypted, so that a secret copied to another webhook
-// cannot be decrypted.
+// secretUse returns the use that binds an encrypted secret to its webhook (see seal.Keys).
 func secretUse(id store.ID) string { return "secret of webhook " + id.Hex() }
 
 // Create creates a webhook, and returns it with its secret. ValidationFailed: the URL or an event is invalid. Conflict: there are

@@ -132,7 +132,7 @@ func (r Resource) Filtered() fieldList   { return r.Fields.only(func(f Field) bo
 func (r Resource) Searched() fieldList   { return r.Fields.only(func(f Field) bool { return f.Search }) }
 func (r Resource) References() fieldList { return r.Fields.only(Field.IsRef) }
 
-// Expandable returns the fields whose records the parameter expand includes: the references and the owner.
+// Expandable returns the fields allowed in the expand parameter: the references and the owner.
 func (r Resource) Expandable() fieldList {
 	if !r.Owner {
 		return r.References()

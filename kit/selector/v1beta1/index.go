@@ -10,8 +10,8 @@ import (
 // All methods are safe for concurrent use. Select never waits. It never sees a part of a write: while Put replaces a
 // policy, Select sees either the old or the new version. Put, Delete and Grow wait for each other.
 //
-// A write takes a few microseconds. After about as many writes as a namespace has policies, a write also rebuilds the
-// namespace. This takes about a microsecond per policy, and frees the memory of deleted policies.
+// A write takes a few microseconds. A namespace is rebuilt periodically, roughly once every n writes for a namespace with n
+// policies. A rebuild takes about a microsecond per policy, and frees the memory of deleted policies.
 type Index[ID comparable] struct {
 	writing    sync.Mutex
 	namespaces sync.Map  // name → *trie[ID]

@@ -17,8 +17,8 @@ import (
 //
 // One writer at a time adds to the trie while readers search it. Policies are never removed or moved. Each write
 // increments the clock, and a policy records the clock values at which it was added and deleted. A reader sees the
-// trie at one clock value. After about as many writes as there are policies, the trie is rebuilt without the deleted
-// policies and with current numbers.
+// trie at one clock value. The trie is rebuilt periodically, roughly once every n writes for n policies, without the
+// deleted policies and with current numbers.
 type trie[ID comparable] struct {
 	clock atomic.Uint32 // number of writes
 	terms dictionary[ID]

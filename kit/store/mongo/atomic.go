@@ -20,7 +20,7 @@ const lockKey = "_lock"
 // probes is the collection into which hasTransactions inserts documents. Names omits it.
 const probes = "_transactions"
 
-// session is one attempt of a running Atomic.
+// session is the state of one attempt to run the function passed to Atomic.
 type session struct {
 	engine.Transaction
 	failed error // the driver's error from the operation that failed
@@ -28,7 +28,7 @@ type session struct {
 
 type sessionKey struct{ client *driver.Client }
 
-// sessionOf returns the Atomic of ctx, even if the Atomic has ended. It returns nil if ctx does not belong to an Atomic.
+// sessionOf returns the session of ctx, even if Atomic has returned; nil if ctx does not belong to an Atomic.
 func sessionOf(ctx context.Context, client *driver.Client) *session {
 	s, _ := ctx.Value(sessionKey{client}).(*session)
 	return s

@@ -65,7 +65,7 @@ const maxSearch = 200
 
 // addListParameters adds the parameters of the lists of the module in dir, and of the server in the directory runtime: those that the listing.Spec in the package of the
 // operation declares; of several, the one whose Name is the last segment of the path. The operations with the path of one record
-// receive the parameter expand.
+// get the expand parameter.
 func addListParameters(swagger *spec.Swagger, dir, runtime string) error {
 	specs, err := listSpecs(filepath.Join(dir, "modules/*/*.go"), filepath.Join(runtime, "server/*.go"))
 	if err != nil {
@@ -194,7 +194,7 @@ func listOf(values []any) spec.SimpleSchema {
 	return spec.SimpleSchema{Type: "array", CollectionFormat: "csv", Items: items}
 }
 
-// selectable returns the values of the parameter fields of a list with rows of the type.
+// selectable returns the values allowed in the fields parameter of a list with rows of the type.
 func selectable(row *spec.Schema) []any {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(row.Properties)), func(name string) bool { return name == "expand" })
 	return signed(names, "id")

@@ -50,8 +50,8 @@ func listed(op *openapi3.Operation) *openapi3.SchemaRef {
 	return nil
 }
 
-// optionalFields gives the rows of a list a separate type, in which only the id is required: the parameter fields can
-// leave out the others.
+// optionalFields gives the rows of a list a separate type, in which only the id is required: the fields parameter can
+// exclude the others.
 func (e enricher) optionalFields(rows *openapi3.SchemaRef) {
 	row := *rows.Value
 	row.Required = slices.DeleteFunc(slices.Clone(row.Required), func(name string) bool { return name != "id" })

@@ -175,7 +175,7 @@ func (e enricher) addExample(media *openapi3.MediaType, op *openapi3.Operation, 
 	case code == "unauthorized" && !takesUserToken(op):
 		problem["detail"] = "The master key is missing. Send it from a server, as access_token in the body; a page or an app must not contain it."
 	case code == "second_factor_required" && !e.isSignIn(op):
-		problem["title"], problem["status"], problem["detail"] = "Forbidden", 403, "Two-factor sign-in is on: also send code, from the authenticator app, or recovery_code."
+		problem["title"], problem["status"], problem["detail"] = "Forbidden", 403, "Two-factor sign-in is on. Also send either code (from the authenticator app) or recovery_code."
 		delete(problem, "challenge")
 	case code == "validation_failed":
 		problem["errors"] = []any{e.invalidParameter(op)}
