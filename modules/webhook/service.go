@@ -217,7 +217,8 @@ func (s *Service) Rotate(ctx context.Context, id store.ID) (Created, error) {
 }
 
 // secrets returns the secrets that sign requests now, the new secret first. If the new secret is not encrypted with the first
-// key, secrets encrypts it again with that key.
+// key, secrets encrypts it again with that key. An old secret that cannot be decrypted is omitted: receivers that know the new
+// secret still receive valid requests.
 func (s *Service) secrets(ctx context.Context, w Webhook) ([][]byte, error) {
 	sealed := []string{w.Secret}
 	if w.OldSecretUntil != nil && s.now().Before(w.OldSecretUntil.Time) {
@@ -226,8 +227,11 @@ func (s *Service) secrets(ctx context.Context, w Webhook) ([][]byte, error) {
 	var secrets [][]byte
 	for _, text := range sealed {
 		secret, current, ok := s.keys.Open(secretUse(w.ID), text)
-		if !ok {
+		switch {
+		case !ok && text == w.Secret:
 			return nil, errSealed
+		case !ok:
+			continue
 		}
 		if !current && text == w.Secret {
 			_, err := s.webhooks.Update(ctx, store.And(store.Eq("id", w.ID), store.Eq("secret", text)), store.Set("secret", s.keys.Seal(secretUse(w.ID), secret)))

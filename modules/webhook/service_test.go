@@ -176,6 +176,27 @@ func TestNewMasterKey(t *testing.T) {
 	}
 }
 
+// TestOldKeyRemoved removes the master key that encrypted the old secret of a webhook. The new secret signs requests.
+func TestOldKeyRemoved(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, testdb.Open(t), resource.Public)
+	created, err := w.Create(t.Context(), Fields{URL: "https://example.com/", Events: []string{"*"}, Enabled: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.keys = otherKeys()
+	if _, err := w.Rotate(t.Context(), created.ID); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := w.webhooks.Get(t.Context(), created.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if secrets, err := w.secrets(t.Context(), stored); err != nil || len(secrets) != 1 {
+		t.Errorf("%d secrets, %v", len(secrets), err)
+	}
+}
+
 func otherKeys() seal.Keys { return seal.New(make([]byte, 32)) }
 
 // TestCrash repeats the creation of deliveries, as after a crash before the cursor was stored, and takes a lane that another
