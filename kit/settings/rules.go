@@ -128,7 +128,7 @@ func (l *loader) checkDistinct() {
 	if l.mode != Production {
 		return
 	}
-	first := map[string]string{} // by value: the name of an earlier setting that has the value
+	first := map[string]string{} // by value: the name of the first setting that has the value
 	for _, name := range l.secrets() {
 		for value := range strings.SplitSeq(l.value(name), ",") {
 			value = strings.TrimSpace(value)
@@ -136,7 +136,9 @@ func (l *loader) checkDistinct() {
 			if used && other != name && value != "" {
 				l.report(name, "is also a value of "+other+newSecret)
 			}
-			first[value] = name
+			if !used {
+				first[value] = name
+			}
 		}
 	}
 }
