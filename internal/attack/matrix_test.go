@@ -372,7 +372,7 @@ func (c *matrixCell) passkey() string {
 	return ok(c.t, c.Do(request{Method: "POST", Path: "/users/me/passkeys", As: c.owner.Token, JSON: in})).JSON(http.StatusCreated)["id"].(string)
 }
 
-// withPasskey replaces {passkey} and {passkeyChallenge} by those of a sign-in of the owner.
+// withPasskey replaces {passkey} and {passkeyChallenge} with those of a sign-in of the owner.
 func (c *matrixCell) withPasskey(body string) string {
 	if !strings.Contains(body, "{passkey}") {
 		return body

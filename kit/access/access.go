@@ -44,7 +44,7 @@ type Principal struct {
 	Key         *Key         // the API key that the caller sent; nil if there is none
 }
 
-// Restriction limits a user who must complete a step, such as verifying the email address. Until then, requests of the user fail
+// Restriction limits a user who must complete a step, such as verifying the email address. Until then, the user's requests fail
 // with Err, except on routes that are mounted with kit.Auth.AllowRestricted.
 type Restriction struct {
 	Err   error

@@ -100,9 +100,8 @@ func Invalid(fields ...Field) *Error {
 	return &Error{Code: ValidationFailed, Message: "Some parameters are not valid; errors lists each of them.", Fields: fields}
 }
 
-// JoinInvalid joins two ValidationFailed errors. The result has the invalid parameters of first, and the invalid parameters
-// that are only in second. If an error is nil or has another code, JoinInvalid returns only first, or only second if first is
-// nil.
+// JoinInvalid joins two ValidationFailed errors. The result has the invalid parameters of first, and those of second that first
+// does not have. If an error is nil or has another code, JoinInvalid returns first, or second if first is nil.
 func JoinInvalid(first, second error) error {
 	var a, b *Error
 	if first == nil {

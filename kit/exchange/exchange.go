@@ -2,9 +2,9 @@
 // and CSV (RFC 4180).
 //
 // The first line of a CSV file has the names of the fields. A cell contains a string unchanged, and any other value as JSON. An
-// empty cell means that the field is null or absent. The cell ' means an empty string. A value that begins with =, +, -, @, a
-// tab, a carriage return or ' is written with the prefix ', which prevents spreadsheets from running the value as a formula
-// (OWASP, CSV Injection).
+// empty cell means that the field is null or absent. A cell that contains only an apostrophe (') is an empty string. A value that
+// begins with =, +, -, @, a tab, a carriage return or ' is written with the prefix ', which prevents spreadsheets from running
+// the value as a formula (OWASP, CSV Injection).
 package exchange
 
 import (

@@ -71,8 +71,8 @@ type Spec struct {
 
 const defaultSort = "createdAt"
 
-// Store returns the store.Spec of the collection. Besides the indexes in the argument more, it has an index on createdAt, one on
-// each field in Sort, and one on (field, createdAt) for each field in Filter that is neither a list nor in Sort.
+// Store returns the store.Spec of the collection. Besides the indexes in more, it has an index on createdAt, one on each field in
+// Sort, and one on (field, createdAt) for each field in Filter that is neither a list nor in Sort.
 func (s Spec) Store(more ...store.Index) store.Spec {
 	out := store.Spec{Name: s.Name, Search: s.Search, Indexes: more, Changes: s.Changes}
 	add := func(fields ...string) {

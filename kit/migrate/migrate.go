@@ -2,8 +2,8 @@
 //
 // A module declares its migrations, the oldest first. Each migration runs at least once on a database, and the database records
 // that the migration is done. A migration changes a document only if the version of the document has not changed since the
-// migration read the document. Therefore, two instances can migrate at the same time, and an interrupted migration can start
-// again. A lease prevents two instances from doing the same work at the same time.
+// migration read the document. Therefore, it is safe for two instances to run the same migration concurrently, or to restart an
+// interrupted migration. To avoid duplicate work, an instance normally has a lease while it runs a migration.
 //
 // If a step can fail, a migration first applies its steps to all documents without storing the result. If a value cannot be
 // converted, or a required value is missing, the migration stops before it changes any document.
@@ -157,7 +157,7 @@ type undecided struct {
 
 // remedy returns the steps that can replace Undecided.
 func (u undecided) remedy() string {
-	return fmt.Sprintf("\nIn migrations.go, replace migrate.Undecided[%[1]s](%[2]q) by one of these steps, with your value or function:\n"+
+	return fmt.Sprintf("\nIn migrations.go, replace migrate.Undecided[%[1]s](%[2]q) with one of these steps, and insert your value or function:\n"+
 		"\tmigrate.Backfill[%[1]s](%[2]q, \"VALUE\"),\n"+
 		"\tmigrate.Derive(%[2]q, func(d struct{ Name string `json:\"name\"` }) (%[1]s, error) { return VALUE, nil }),", u.goType, u.field)
 }
@@ -185,24 +185,24 @@ func Require(field string) Step {
 	return Step{text: "require " + field, fields: []string{field}, fails: true, apply: func(d *document) error {
 		absent, err := d.lacks(field)
 		if err == nil && absent {
-			err = fmt.Errorf("%s is required and missing", field)
+			err = fmt.Errorf("%s is required but missing", field)
 		}
 		return err
 	}}
 }
 
-// Rename returns a step that moves the value of the field from to the field to. If a document has both fields, the field to
-// keeps its value.
-func Rename(from, to string) Step {
-	return Step{text: "rename " + from + " to " + to, fields: []string{from, to}, apply: func(d *document) error {
-		value := d.get(from)
+// Rename returns a step that renames the field oldName to newName. If a document has both fields, newName keeps its value and
+// oldName is removed.
+func Rename(oldName, newName string) Step {
+	return Step{text: "rename " + oldName + " to " + newName, fields: []string{oldName, newName}, apply: func(d *document) error {
+		value := d.get(oldName)
 		if value == nil {
 			return nil
 		}
-		if d.get(to) == nil {
-			d.set(to, value)
+		if d.get(newName) == nil {
+			d.set(newName, value)
 		}
-		d.set(from, nil)
+		d.set(oldName, nil)
 		return nil
 	}}
 }
@@ -248,10 +248,10 @@ func OneOf(field string, values ...string) Step {
 	})
 }
 
-// ConvertFunc returns a step that replaces the value of a scalar field, unless the field is missing. convert receives a bool,
-// an int64, a float64 or a string; times, decimals and IDs are strings. If convert returns nil, the step removes the field. The
-// step fails if convert fails, or if the field contains a list or an object. If convert receives its own result, convert must
-// return the same value. to describes the new form.
+// ConvertFunc returns a step that replaces the value of a scalar field, unless the field is missing. convert receives a bool, an
+// int64, a float64 or a string; times, decimals and IDs are strings. If convert returns nil, the step removes the field. The step
+// fails if convert fails, or if the field contains a list or an object. If convert receives its own result, convert must return
+// the same value. The string to describes the new form, such as "one of low, high".
 func ConvertFunc(field, to string, convert func(old any) (any, error)) Step {
 	return Step{text: "convert " + field + " to " + to, fields: []string{field}, fails: true, apply: func(d *document) error {
 		stored := d.get(field)

@@ -173,7 +173,7 @@ func TestStopsBeforeAnyChange(t *testing.T) {
 		says string
 	}{
 		"text":    {migrate.Convert[int64]("price"), "price cannot be converted to int64"},
-		"missing": {migrate.Require("sku"), "sku is required and missing"},
+		"missing": {migrate.Require("sku"), "sku is required but missing"},
 		"value":   {migrate.OneOf("state", "draft"), "state cannot be converted to one of draft"},
 		"date":    {migrate.Convert[store.Date]("state"), "state cannot be converted to Date"},
 		"uuid":    {migrate.Convert[store.UUID]("state"), "state cannot be converted to UUID"},
@@ -261,7 +261,7 @@ func TestUndecided(t *testing.T) {
 	fill(t, db, "12")
 	_, runner := start(t, db, migrate.Undecided[store.Time]("ends"))
 	err := runner.Run(t.Context(), runner.All())
-	if err == nil || !strings.Contains(err.Error(), "ends is required and missing\nIn migrations.go, replace migrate.Undecided[store.Time](\"ends\")") ||
+	if err == nil || !strings.Contains(err.Error(), "ends is required but missing\nIn migrations.go, replace migrate.Undecided[store.Time](\"ends\")") ||
 		!strings.Contains(err.Error(), "\tmigrate.Backfill[store.Time](\"ends\", \"VALUE\"),\n\tmigrate.Derive(\"ends\", func(d struct{") {
 		t.Errorf("error %v", err)
 	}

@@ -110,8 +110,8 @@ func (s States) With(later States) States {
 	return append(out, later...)
 }
 
-// Check fails with TooManyRequests if one of the counters is used up. It changes no counter and performs one query. Check
-// returns the states even with TooManyRequests.
+// Check fails with TooManyRequests if one of the counters is used up. It does not change the counters, and performs one query.
+// Check returns the states even with TooManyRequests.
 func (l *Limiter) Check(ctx context.Context, keys ...Key) (States, error) {
 	states, _, err := l.read(ctx, keys)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // Changes returns the feed of changes to the records that the caller may see. The collection must have store.Spec.Changes. For
-// records under a parent, c is the result of Collection.Under. The rule that the argument see of Open sets may depend only on
-// the owner and the parent, which never change.
+// records under a parent, c is the result of Collection.Under. The rule in Open's see parameter may depend only on the owner and
+// the parent, which never change.
 func Changes[D store.Document, V any](c *Collection[D], q listing.ChangesQuery, view func(D) V) rest.Feed {
 	return &feed[D, V]{c: c, q: q, view: view, log: c.db.Log(), at: q.After}
 }

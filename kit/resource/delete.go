@@ -155,7 +155,7 @@ type referrer[D store.Document] struct {
 	*Reference
 }
 
-// plan implements planner.
+// plan is the planner of the reference.
 func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) error {
 	refers := r.refersTo(ids)
 	docs, err := r.collection.all.List(ctx, store.Query{Filter: refers, Limit: MaxReferring + 1, Fields: []string{"id"}})

@@ -124,9 +124,9 @@ func Owner(users Target, onDelete OnDelete) Reference {
 	return Reference{field: "userId", target: users, onDelete: onDelete, isOwner: true}
 }
 
-// Under returns the reference from a record to its parent. Callers may see the records only if they may see the parent. If the
-// argument change of Open is nil, callers may create and change the records if they may change the parent. The records are
-// deleted with the parent.
+// Under returns the reference from a record to its parent. Callers may see the records only if they may see the parent. If Open's
+// change parameter is nil, callers that may change the parent may also create and change its records. The records are deleted
+// with the parent.
 func Under(field string, parent Parent) Reference {
 	return Reference{field: field, target: parent, onDelete: Cascade, parent: parent}
 }
@@ -165,7 +165,7 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		see: see, change: change, references: references,
 	}
 	if c.parent() == nil && (see == nil || change == nil) {
-		panic(fmt.Sprintf("resource: %s has no parent, so Open needs the arguments see and change, for example Public", spec.Name))
+		panic(fmt.Sprintf("resource: %s has no parent, so Open's see and change parameters must not be nil; pass Public, for example", spec.Name))
 	}
 	if spec.Changes {
 		d.Recorded.Add(kit.RecordedResource{Collection: spec.Name, Record: recordName(reflect.TypeFor[D]().Name()), PublicView: c.publicView})
@@ -184,7 +184,7 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 	return c
 }
 
-// publicView implements kit.RecordedResource.
+// publicView is the PublicView function of the collection's kit.RecordedResource.
 func (c *Collection[D]) publicView(ctx context.Context, id store.ID) (any, error) {
 	doc, err := c.Get(ctx, access.Principal{}, id)
 	if err != nil {
@@ -220,7 +220,7 @@ func (c *Collection[D]) Under(parent store.ID) *Collection[D] {
 	return &children
 }
 
-// indexOf returns the index of the field of t with a JSON name. It panics if t has no field with this name, or if the field cannot
+// indexOf returns the index of the field of t whose JSON name is name. It panics if t has no such field, or if the field cannot
 // be a reference.
 func indexOf(t reflect.Type, name string) []int {
 	for _, f := range reflect.VisibleFields(t) {
@@ -379,8 +379,8 @@ func (c *Collection[D]) writable(caller access.Principal, id store.ID, versions 
 	return store.And(store.Eq("id", id), c.visible(caller), c.changeable(caller), hasVersion)
 }
 
-// explain returns a more exact error if an operation with the filter of writable failed with NotFound. It returns other errors
-// unchanged. NotFound: the record does not exist, the caller may not see the record, or another caller has just changed or
+// explain replaces the NotFound of an operation that used the filter from writable with a more specific error. It returns other
+// errors unchanged. NotFound: the record does not exist, the caller may not see the record, or another caller has just changed or
 // deleted it. Forbidden: the caller may not change the record. store.ErrStale: the record has none of the versions.
 func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, err error) error {
 	if !apperr.Is(err, apperr.NotFound) {
@@ -398,7 +398,7 @@ func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id
 }
 
 // errForbidden is returned to a caller who may see a record, but not change it.
-var errForbidden = apperr.New(apperr.Forbidden, "You may see this record, but not change it; an admin can.")
+var errForbidden = apperr.New(apperr.Forbidden, "You may see this record, but not change it. An admin can change it.")
 
 // mayChangeParent fails with NotFound unless the caller may see the parent of doc. If the collection has no rule for changes,
 // it also fails with Forbidden unless the caller may change the parent. It returns nil if the records have no parent.

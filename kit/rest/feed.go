@@ -22,7 +22,7 @@ type Feed interface {
 	Next(ctx context.Context, caller access.Principal) (FeedPage, error)
 	// Wait waits until there may be changes after the position. It fails if ctx ends first.
 	Wait(ctx context.Context) error
-	// Check fails, as Next does, if the caller may no longer read the feed. It reads no changes.
+	// Check fails, as Next does, if the caller may no longer read the feed. It does not read changes.
 	Check(ctx context.Context, caller access.Principal) error
 }
 

@@ -41,7 +41,7 @@ func parseObject(body []byte) (map[string]json.RawMessage, error) {
 			return nil, tooManyParams()
 		}
 		if _, twice := object[key]; twice {
-			return nil, malformed("The body has a parameter twice.")
+			return nil, malformed("The body contains a duplicate parameter.")
 		}
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {

@@ -103,7 +103,7 @@ type Index struct {
 
 // Engine is the untyped collection that a database engine implements. Modules use Collection, which adds types.
 type Engine interface {
-	// Insert implements Collection.Insert. id is the id of doc.
+	// Insert stores a new document; see Collection.Insert. id is the id of doc.
 	Insert(ctx context.Context, id ID, doc any) error
 	// First finds the documents that f selects, and decodes the document with the lowest id into the value that into points to.
 	// Errors: NotFound if f selects no document.
@@ -119,7 +119,7 @@ type Engine interface {
 	Update(ctx context.Context, f Filter, changes []Change, into any) error
 	// Delete deletes all documents that f selects and returns their number.
 	Delete(ctx context.Context, f Filter) (int64, error)
-	// Lock implements Collection.Lock.
+	// Lock locks documents; see Collection.Lock.
 	Lock(ctx context.Context, ids ...ID) error
 	// Load stores new documents in order, much faster than Insert. An error or a power failure may leave only the first documents
 	// stored. Load creates the collection without indexes, and may omit the words that Search looks up. Call Prepare after the

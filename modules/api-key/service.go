@@ -154,7 +154,8 @@ func (s *Service) VerifyKey(ctx context.Context, client access.Client, key strin
 		return access.Principal{}, err
 	}
 	p.Key = &access.Key{ID: k.ID, Scopes: k.Scopes}
-	if !p.IsAdmin() || !slices.Contains(k.Scopes, access.ScopeAdmin) { // keys have no other roles
+	// A key has only RoleAdmin or RoleUser, never a role that the project declares.
+	if !p.IsAdmin() || !slices.Contains(k.Scopes, access.ScopeAdmin) {
 		p.Role = access.RoleUser
 	}
 	if client != (access.Client{}) {
@@ -163,8 +164,8 @@ func (s *Service) VerifyKey(ctx context.Context, client access.Client, key strin
 	return p, nil
 }
 
-// recordUse stores when and from where a key was used, at most once a minute. It only logs errors, so that requests that only
-// read still succeed.
+// recordUse stores when and from where a key was used, at most once a minute. It logs errors instead of returning them, so that
+// read-only requests succeed even if the database rejects writes.
 func (s *Service) recordUse(ctx context.Context, k Key, client access.Client) {
 	minute := store.At(s.now().Truncate(time.Minute))
 	if k.LastUsedAt != nil && !k.LastUsedAt.Before(minute.Time) {

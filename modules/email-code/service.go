@@ -49,10 +49,10 @@ var (
 	wrongCodes        = ratelimit.Rule{Name: "email-code-account", Max: 25, Window: 24 * time.Hour}
 )
 
-// Request sends a code to the email address. It sends no code if the address has received too many emails, or if the address
-// belongs to no user and sign-up is off. The result and the response time do not reveal whether it sends a code. TooManyRequests:
-// the client's network has sent too many requests. Unavailable: too many emails are queued. The states of the rate limits are
-// returned even on error.
+// Request sends a code to the email address. It does not send a code if the address has received too many emails, or if the
+// address belongs to no user and sign-up is off. The result and the response time do not reveal whether it sends a code.
+// TooManyRequests: the client's network has sent too many requests. Unavailable: too many emails are queued. The states of the
+// rate limits are returned even on error.
 func (s *Service) Request(ctx context.Context, client access.Client, address string) (accepted Accepted, limits ratelimit.States, err error) {
 	if !client.Trusted {
 		limits, err = s.limiter.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)))
@@ -76,9 +76,9 @@ func (s *Service) Request(ctx context.Context, client access.Client, address str
 
 const emailKind = "email-code"
 
-// build implements email.Builder. It completes a stored Code and returns the email with the code. It returns no email if the code
-// has expired, the address has received too many emails, or the address has no account and sign-up is off. It makes the same
-// queries and writes for known and unknown addresses.
+// build is an email.Builder. It completes a stored Code and returns the email with the code. It returns no email if the code has
+// expired, the address has received too many emails, or the address has no account and sign-up is off. It makes the same queries
+// and writes for known and unknown addresses.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	id, _ := store.ParseID(e.Args["id"]) // set by Request
 	u, err := s.users.ByEmail(ctx, e.Address)

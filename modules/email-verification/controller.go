@@ -16,7 +16,7 @@ type controller struct{ service *Service }
 //	@Param			input	formData	Input			false	"the link to the page that confirms the address"
 //	@Success		202		{object}	Accepted		"an empty object"
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is already verified"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: in an hour, more than 5 verification emails to the address or 100 requests from a network"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: more than 5 verification emails per address or 100 requests per network in an hour"
 //	@Security		UserToken
 //	@x-tag			"Verification and change of email addresses by emailed links."
 //	@x-restricted	true
@@ -34,7 +34,7 @@ func (c *controller) request(g *gin.Context) error {
 	return rest.Accepted(g, Accepted{})
 }
 
-// requestChange sends an email to another address.
+// requestChange emails a link to the new address. With the link, the user confirms the change.
 //
 //	@Summary		Change the email address
 //	@Description	Emails a link to the new address. The address of the user changes when the link is confirmed. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
@@ -44,7 +44,7 @@ func (c *controller) request(g *gin.Context) error {
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the user token is missing or invalid, or email or password is wrong"
 //	@Failure		403		{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was in use until recently"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: in an hour, more than 5 requests of the account, 5 emails to the address or 100 requests from a network; or too many wrong passwords (the limits of POST /auth) or too many wrong codes"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: more than 5 requests per account, 5 emails per address or 100 requests per network in an hour, too many wrong passwords (the limits of POST /auth), or too many wrong codes"
 //	@Security		UserToken
 //	@Security		BasicAuth
 //	@x-restricted	true

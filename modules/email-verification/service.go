@@ -168,8 +168,8 @@ func entry(t emaillink.Token) email.Entry {
 	}}
 }
 
-// build implements email.Builder for an entry. It issues the token. It returns no email if the user was deleted or is in another
-// epoch. After a sign-up, it also returns no email if the address has received too many emails.
+// build is an email.Builder. It issues the token. It returns no email if the user was deleted or is in another epoch. After a
+// sign-up, it also returns no email if the address has received too many emails.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	epoch, err := strconv.ParseInt(e.Args["epoch"], 10, 64)
 	if err != nil {
@@ -195,8 +195,8 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 	return newMessage(u, t, secret, s.ttl), nil
 }
 
-// buildUndo implements email.Builder for the email that change enqueues. It returns no email if the change was not made, or if
-// a concurrent request made it.
+// buildUndo is the email.Builder for the email that change enqueues. It returns no email if the change was not made, or if a
+// concurrent request made it.
 func (s *Service) buildUndo(ctx context.Context, e email.Entry) (*email.Message, error) {
 	t, err := s.Find(ctx, e.Secret)
 	if err != nil {

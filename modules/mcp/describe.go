@@ -9,7 +9,7 @@ import (
 const maxDescription = 8 << 10 // bytes
 
 // describe returns the description of a resource as JSON. If the description is larger than maxDescription, describe removes
-// details: first examples, then descriptions, then everything but types, then fields.
+// details: first examples, then descriptions and patterns, then enums and nested schemas, then list items and fields.
 func (c *catalog) describe(r resource) string {
 	d := c.document.describe(r)
 	for _, details := range [][]string{

@@ -102,7 +102,7 @@ type deleteArguments struct {
 	IfMatch string `json:"ifMatch,omitempty" validate:"max=1000" jsonschema:"etag of the record that you have read; if it has changed since, nothing is deleted and the error is precondition_failed"`
 }
 
-// schemaOf returns the JSON Schema of the arguments T of a tool.
+// schemaOf returns the JSON Schema of a tool whose arguments have the type T.
 func schemaOf[T any]() *jsonschema.Schema {
 	schema, err := jsonschema.For[T](&jsonschema.ForOptions{
 		TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Object](): {Type: "object"}},

@@ -65,8 +65,8 @@ func (s *service) server() *sdk.Server {
 	return server
 }
 
-// addTool adds a tool with the arguments T. The result of run is encoded as JSON unless it is a string. An error of run must be a
-// problem, whose text is the result of the tool.
+// addTool adds a tool whose arguments have the type T. The result of run is encoded as JSON unless it is a string. An error of
+// run must be a problem, whose text is the result of the tool.
 func addTool[T any](server *sdk.Server, tool sdk.Tool, run func(*call, T) (any, error)) {
 	tool.InputSchema = schemaOf[T]()
 	server.AddTool(&tool, func(ctx context.Context, request *sdk.CallToolRequest) (result *sdk.CallToolResult, err error) {

@@ -74,7 +74,7 @@ func (s *Service) authenticate(ctx context.Context, in SignInInput) (user.User, 
 	}
 	if credential.Authenticator.CloneWarning {
 		s.users.Notify(ctx, u, "A sign-in with a passkey was rejected, because somebody may have copied the passkey. If this happens again, remove the passkey from your account.")
-		return user.User{}, s.reject(ctx, "the signature counter went back", "passkey", p.ID.Hex())
+		return user.User{}, s.reject(ctx, "the signature counter did not increase", "passkey", p.ID.Hex())
 	}
 	if p.BackupEligible != credential.Flags.BackupEligible {
 		s.log.WarnContext(ctx, "the backup eligibility of a passkey has changed", "passkey", p.ID.Hex(), "eligible", credential.Flags.BackupEligible)
@@ -110,8 +110,8 @@ func (s *Service) validate(u user.User, p Passkey, session webauthn.SessionData,
 	return credential, err
 }
 
-// used stores the new state of a passkey. Unauthorized: since find, the passkey has been deleted, or used with the same or a
-// higher counter.
+// used stores the new state of a passkey. Unauthorized: after find read the passkey, the passkey was deleted, or was used with
+// the same or a higher counter.
 func (s *Service) used(ctx context.Context, p Passkey, c *webauthn.Credential) error {
 	now, count := store.At(s.now()), int64(c.Authenticator.SignCount)
 	unchanged := store.Lt("signCount", count)

@@ -61,7 +61,7 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 
 const emailKind = "password-reset"
 
-// build implements email.Builder. It issues the token. It returns no email if the address is unknown.
+// build is an email.Builder. It issues the token. It returns no email if the address is unknown.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	u, err := s.users.ByEmail(ctx, e.Address)
 	if err != nil {

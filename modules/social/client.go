@@ -27,9 +27,9 @@ type provider struct {
 	scopes     []string // scopes of an authorization request
 	// authorization returns the authorization URL, and whether the provider supports PKCE. Unavailable: the provider failed.
 	authorization func(ctx context.Context) (address string, pkce bool, err error)
-	// profile returns the account of a proof. Unauthorized: the provider rejects the proof, or issued it to another client.
-	// ValidationFailed: the provider does not support this kind of proof. Conflict: the provider issues no token for the account.
-	// Unavailable: the provider failed.
+	// profile returns the profile of the account that the proof identifies. Unauthorized: the provider rejects the proof, or
+	// issued it to another client. ValidationFailed: the provider does not support this kind of proof. Conflict: the provider
+	// issues no token for the account. Unavailable: the provider failed.
 	profile func(ctx context.Context, proof Proof) (Profile, error)
 }
 
@@ -119,9 +119,9 @@ type app struct {
 	style                oauth2.AuthStyle
 }
 
-// exchange exchanges a code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). If the provider responds with a 4xx
-// error, callerError returns the error for the caller, or nil if neither the code nor the account is the cause. All other errors
-// are Unavailable.
+// exchange exchanges a code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). If the provider rejects the request with
+// a status below 500 (GitHub uses 200) and is not busy, exchange returns the result of callerError, unless the result is nil.
+// callerError returns nil if neither the code nor the account is the cause. All other errors are Unavailable.
 func (c *client) exchange(ctx context.Context, a app, proof Proof, callerError func(*oauth2.RetrieveError) error) (*oauth2.Token, error) {
 	config := oauth2.Config{
 		ClientID: a.id, ClientSecret: a.secret, RedirectURL: proof.RedirectURI,

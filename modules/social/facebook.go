@@ -57,7 +57,8 @@ const (
 	graphBadToken     = 190
 )
 
-// profile implements provider.profile. Facebook returns only verified email addresses.
+// profile returns the profile of the account that the proof identifies; see provider.profile. Facebook returns only verified
+// email addresses.
 func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
 	token, err := f.calls.accessToken(ctx, f.app, proof, graphCallerError)
 	if err != nil {

@@ -48,7 +48,7 @@ func (s *Service) Notify(ctx context.Context, u User, event string) {
 	}
 }
 
-// buildNotice implements email.Builder.
+// buildNotice is an email.Builder.
 func (s *Service) buildNotice(ctx context.Context, e email.Entry) (*email.Message, error) {
 	if e.Attempt == 1 { // count an email once, not once per attempt
 		if _, err := s.limiter.Take(ctx, notices.Of(e.Address)); err != nil {

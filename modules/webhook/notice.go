@@ -43,7 +43,7 @@ func (s *Service) disable(ctx context.Context, w Webhook, reason string) error {
 	return apperr.Replace(err, apperr.NotFound, nil) // NotFound: the webhook was disabled, has another URL, or was deleted
 }
 
-// buildDisabled implements email.Builder.
+// buildDisabled is an email.Builder.
 func (s *Service) buildDisabled(ctx context.Context, e email.Entry) (*email.Message, error) {
 	id, _ := store.ParseID(e.Args["webhook"]) // set by disable
 	w, err := s.webhooks.Get(ctx, id)

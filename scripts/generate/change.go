@@ -86,7 +86,7 @@ func (p *project) merged(c call, old, next Resource, steps []string, names ...st
 		current, err := os.ReadFile(p.path(file))
 		if name == fixturesFile && errors.Is(err, fs.ErrNotExist) {
 			out.add("written", file, nil, after[name])
-			out.done += "The tests are of an earlier version, and do not know the new table in " + file + ": replace them by those that a new resource has.\n"
+			out.done += "The tests are of an earlier version, and do not know the new table in " + file + ": replace them with the tests of a new resource.\n"
 			continue
 		}
 		if err != nil {

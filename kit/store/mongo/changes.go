@@ -153,7 +153,7 @@ func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	return max(n-deleted, maxCounted+1), err
 }
 
-// bury implements Delete: it turns each document that f selects into a tombstone.
+// bury turns each document that f selects into a tombstone, and returns the number of documents.
 func (c *collection) bury(ctx context.Context, f store.Filter) (n int64, err error) {
 	defer c.log.wake()
 	filter, err := c.existing(f)

@@ -33,7 +33,7 @@ type collection struct {
 	writing            locks // keys are values of unique indexes; see writeUnique
 }
 
-// Searches for common words take long and must not use all connections.
+// Searches for common words can take a long time, and must not use all connections.
 const (
 	maxSearches = 16              // maximum number of concurrent searches
 	searchWait  = 5 * time.Second // how long a further search waits before it fails with store.ErrSearches
@@ -218,7 +218,7 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 //
 // If the filter is empty, count ignores the limit. MongoDB keeps the number of all documents in the metadata of the collection.
 // After a crash of the server, this number may be wrong until MongoDB validates the collection. Other servers, and sharded
-// clusters, only estimate the number, so count uses the estimate only above maxCounted.
+// clusters, estimate the number, so count uses it only above maxCounted.
 func (c *collection) count(ctx context.Context, filter bson.D, limit int64) (n int64, err error) {
 	opts := options.Count()
 	if limit < store.CountAll {

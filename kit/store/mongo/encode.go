@@ -59,7 +59,7 @@ func rewrite(raw bson.Raw, convertKey func(string) string) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := make(bson.D, 0, len(elements)+1) // one more element for the words of searched fields, which document appends
+	doc := make(bson.D, 0, len(elements)+1) // room for the _words field that collection.document appends
 	for _, e := range elements {
 		if e.Value().Type == bson.TypeNull {
 			continue

@@ -1,5 +1,5 @@
-// Package mongo implements package store on MongoDB 4.4 or later with the official driver. Stored fields have the same names as
-// in JSON, with these differences:
+// Package mongo implements package store on MongoDB 4.4 or later with the official driver. The stored form of a document is its
+// JSON form, with these differences:
 //
 //   - "id" is "_id".
 //   - A null is not stored: the field is absent.
@@ -10,8 +10,9 @@
 //     the field. For documents that another program inserts, the next Prepare writes the words.
 //   - "_lock" is a number that Collection.Lock increments.
 //   - "_changes", "_pending" and "_deleted" belong to the log of changes, which is the collection "_changes"; see changes.go.
-//   - Except in the log of changes, the indexes that Prepare creates have names that begin with "store:". Prepare does not drop
-//     other indexes.
+//
+// Except in the log of changes, the indexes that Prepare creates have names that begin with "store:". Prepare does not drop other
+// indexes.
 //
 // FerretDB and DocumentDB, which comments mention, are servers that are compatible with MongoDB; see docs/operations.md.
 package mongo
@@ -44,7 +45,7 @@ const DefaultName = "ginseng"
 
 const (
 	operationTimeout = 10 * time.Second // shorter than the request timeout of 30 s, which leaves time for a response
-	prepareTimeout   = time.Hour        // building indexes over many documents takes long
+	prepareTimeout   = time.Hour        // building an index on a large collection can take a long time
 	closeTimeout     = 10 * time.Second
 )
 
@@ -110,7 +111,7 @@ func clientOptions(uri string) *options.ClientOptions {
 }
 
 // databaseName returns the database name in a URI that the driver has accepted, or DefaultName if the URI does not name a
-// database. It does not use net/url, which rejects a list of hosts.
+// database. It does not use url.Parse, which rejects some lists of hosts, such as a:27017,b.
 func databaseName(uri string) string {
 	_, rest, _ := strings.Cut(uri, "://")
 	if _, server, ok := strings.Cut(rest, "@"); ok { // a password may have a "?"

@@ -34,8 +34,9 @@ func (c *collection) insertedText(b *builder) *builder {
 	return c.build("SELECT 0").textColumn().write(" FROM (SELECT ").bind(b.args[1]).write(" AS doc)")
 }
 
-// updatedText builds the statement that reads the searched text after an update, if the document is long. The result is nil if
-// the text does not change, or if the document is in the cache and short.
+// updatedText builds the statement that computes the searched text that a document will have after the update. The statement
+// returns no row if the document is short. The result is nil if the text does not change, or if the document is in the cache and
+// short.
 func (c *collection) updatedText(f store.Filter, changes []store.Change) *builder {
 	if !c.changesSearched(changes) {
 		return nil
@@ -61,8 +62,8 @@ func (b *builder) size() (n int) {
 	return n
 }
 
-// writeText makes the writer call do, and waits for the commit. The statement b reads the searched text that do stores; b returns
-// no row if the document is short. If b is nil, the text is short or does not change.
+// writeText runs do on the writer and waits for the commit. The statement b selects the searched text that the write will store;
+// b returns no row if the document is short. If b is nil, the text is short or does not change.
 func (c *collection) writeText(ctx context.Context, b *builder, do func(*transaction) error) error {
 	var text string
 	if b != nil {

@@ -58,8 +58,8 @@ func fieldsOf(index string) []string {
 }
 
 // indexes returns the statements that create the declared indexes, by name. A unique index does not end with the id, because the
-// id would make all entries distinct. Lists need the order by id, so each unique index has a second index that ends with the id.
-// A unique index omits documents that lack one of its fields, because absent values are not duplicates.
+// id would make all entries distinct. List needs entries ordered by id, so a second index that ends with the id is created for
+// each unique index. A unique index omits documents that lack one of its fields, because absent values are not duplicates.
 func (c *collection) indexes() map[string]string {
 	statements := make(map[string]string)
 	for _, index := range c.spec.Indexes {
@@ -164,8 +164,8 @@ func (c *collection) rebuildWords(tx *transaction) error {
 	if len(c.spec.Search) == 0 {
 		return tx.run("DROP TABLE IF EXISTS " + c.postings())
 	}
-	// detail=none stores only the rowids of a word. The tokenizer changes no word: it treats all non-ASCII characters as
-	// letters.
+	// detail=none stores only the rowids of a word. The ascii tokenizer does not change the words: it treats all non-ASCII
+	// characters as letters.
 	err := tx.run("CREATE VIRTUAL TABLE "+c.words+" USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii')",
 		"CREATE TRIGGER "+trigger+" AFTER DELETE ON "+c.table+" BEGIN DELETE FROM "+c.words+" WHERE rowid=old.n; END")
 	if err != nil {
@@ -184,9 +184,10 @@ func (c *collection) configureWords(tx *transaction) error {
 	if set, err := tx.conn.integer(tx.ctx, b); err != nil || set > 0 {
 		return err
 	}
-	// FTS5 merges segments when there are usermerge segments, or when deletemerge percent of their entries are deleted. The
-	// defaults, 4 and 10, would merge words twice as often without faster searches. hashsize is the memory for the words of a
-	// transaction, in bytes. With the default of 1 MiB, fillWords would make 16 times as many segments.
+	// The merge command merges the segments of a level when there are at least usermerge of them, or when at least deletemerge
+	// percent of their entries are deleted. With the defaults (4 and 10), words would be merged twice as often, and searches
+	// would not be faster. hashsize is the memory for the words of a transaction, in bytes. With the default of 1 MiB, fillWords
+	// would make 16 times as many segments.
 	option := "INSERT INTO " + c.words + "(" + c.words + ",rank) VALUES"
 	return tx.run(option+"('automerge',0)", option+"('usermerge',8)", option+"('deletemerge',50)", option+"('hashsize',16777216)")
 }
@@ -219,7 +220,7 @@ func (c *collection) fillWords(tx *transaction) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return tx.run("INSERT INTO " + c.words + "(" + c.words + ") VALUES('optimize')") // faster searches in one segment
+	return tx.run("INSERT INTO " + c.words + "(" + c.words + ") VALUES('optimize')") // searches are faster with one segment
 }
 
 // readTexts sends the words of all committed documents in batches, in the order of the rows. Each batch is a channel that

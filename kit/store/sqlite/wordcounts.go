@@ -22,9 +22,9 @@ type wordCount struct {
 // maxWordCounts is the maximum number of words in the cache. A full cache is emptied before another word is added.
 const maxWordCounts = 1000
 
-// estimate returns the number of documents with a word, up to limit. If the word was counted up to a lower limit, or if the
-// collection has doubled since, a number above half of the limit becomes the limit; with a smaller number, or if the word is
-// unknown, estimate returns 0, and the caller must count the documents.
+// estimate returns the cached number of documents that contain word, up to limit. A cached count is outdated if it was counted up
+// to a lower limit, or if the collection has doubled since. For an outdated count, estimate returns limit if the count is more
+// than limit/2. Otherwise, or if word is not cached, it returns 0, and the caller must count the documents.
 func (w *wordCounts) estimate(word string, limit, documents int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,8 +56,8 @@ func (w *wordCounts) forget(words []string) {
 	}
 }
 
-// lookUp returns the row numbers of up to limit documents that have a word with the prefix. all reports whether rows has all of
-// these documents. If all is false, rows may still have fewer than limit entries.
+// lookUp returns the row numbers of up to limit documents that have a word with the prefix. all is true only if rows is known to
+// be complete. If all is false, rows may still have fewer than limit entries.
 func (c *collection) lookUp(conn *conn, prefix string, limit int64) (rows map[int64]struct{}, all bool, err error) {
 	const wordsPerDocument = 4 // assumed number of words of a document that begin with the prefix
 	b := c.build("SELECT doc FROM ", c.postings(), " WHERE term>=").bind(prefix)

@@ -131,7 +131,7 @@ func expression(pattern, dots string) string {
 
 var placeholder = regexp.MustCompile(`(?m)^\w+='([^'\n]*…[^'\n]*)'`)
 
-// fill replaces values with "…" by what matches them in the output.
+// fill replaces each value that contains "…" with the matching text in the output.
 func fill(command, printed string) (filled string, err error) {
 	filled = placeholder.ReplaceAllStringFunc(command, func(assignment string) string {
 		value := placeholder.FindStringSubmatch(assignment)[1]

@@ -266,7 +266,7 @@ func anyObject(ref *openapi3.SchemaRef) {
 	}
 }
 
-// parseExample replaces an example in JSON by its value. An invalid one stays a string, which the validation rejects.
+// parseExample replaces an example in JSON with its value. An invalid one stays a string, which the validation rejects.
 func parseExample(s *openapi3.Schema) {
 	if data, ok := s.Example.(string); ok {
 		_ = json.Unmarshal([]byte(data), &s.Example)

@@ -34,9 +34,9 @@ var common = []string{
 	"malformed_body", "validation_failed", "unauthorized", "request_timeout", "payload_too_large", "unsupported_media_type", "internal", "unavailable",
 }
 
-// restrictions returns the codes of the status 403 that a request of a user can have because of an API key or an
-// access.Restriction. An operation without a required credential has them too: it rejects a key that does not have the scope,
-// and a token of a restricted user.
+// restrictions returns the codes of the status 403 that a user's request can have because of an API key or an access.Restriction.
+// An operation without a required credential has them too: it rejects a key that does not have the scope, and a token of a
+// restricted user.
 func (e enricher) restrictions(op *openapi3.Operation, method string) (codes []string) {
 	switch {
 	case e.doc.Components.SecuritySchemes[apiKeyScheme] == nil:

@@ -420,7 +420,7 @@ func (r *Registry) cut(n ast.Node) Edit {
 	return Edit{start, r.lineEnd(n.End()) - start, ""}
 }
 
-// Edit replaces Length bytes at Offset by Text.
+// Edit replaces Length bytes at Offset with Text.
 type Edit struct {
 	Offset, Length int
 	Text           string

@@ -23,8 +23,8 @@ const variable = "TEST_MONGODB_URI"
 func Available() bool { return os.Getenv(variable) != "" }
 
 // New returns the address of a new database on the server at TEST_MONGODB_URI, and drops the database when the test ends. It
-// skips the test if the variable is not set. The address has the options of the variable. opts can replace options; each item
-// has the form NAME=VALUE. To connect through a proxy, change the Host of the URL before calling String.
+// skips the test if the variable is not set. The address keeps the query options of TEST_MONGODB_URI; opts overrides individual
+// options, each in the form NAME=VALUE. To connect through a proxy, change the Host of the URL before calling String.
 func New(t testing.TB, opts ...string) *url.URL {
 	t.Helper()
 	if !Available() {
