@@ -149,8 +149,8 @@ func NewTemplate(files fs.FS, name, layout string) *Template {
 	return &Template{subject: strings.TrimSpace(subject), text: strings.TrimSpace(text) + "\n", html: page.Replace(layout)}
 }
 
-// Message returns an email to the address to, in which each value replaces the placeholder with its name: values["link"]
-// replaces {link}. Message escapes values in the HTML. It does not replace placeholders inside values.
+// Message returns an email whose recipient is to. Each value replaces the placeholder of the same name: values["link"] replaces
+// {link}. Message escapes values in the HTML. It does not replace placeholders inside values.
 func (t *Template) Message(to string, values map[string]string) *Message {
 	var plain, escaped []string
 	for name, value := range values {

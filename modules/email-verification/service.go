@@ -74,9 +74,9 @@ func (s *Service) Request(ctx context.Context, client access.Client, caller acce
 	return limits, s.send(ctx, emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
 }
 
-// RequestChange sends an email with a link to another address. When the link is confirmed, the other address becomes the caller's
-// address. Conflict: the address is in use or reserved, or is already the caller's address. TooManyRequests: see Request, or the
-// caller has requested too many changes. ValidationFailed, Unavailable: see Request.
+// RequestChange emails a link to the new address. When the user confirms the link, the new address becomes the caller's address.
+// Conflict: the address is in use or reserved, or is already the caller's address. TooManyRequests: see Request, or the caller
+// has requested too many changes. ValidationFailed, Unavailable: see Request.
 func (s *Service) RequestChange(ctx context.Context, client access.Client, caller access.Principal, in ChangeInput) (limits ratelimit.States, err error) {
 	link, err := s.links.Choose(in.Link)
 	if err != nil {

@@ -55,7 +55,7 @@ func newCache(db store.DB, policies *store.Collection[Policy], now func() time.T
 }
 
 // write calls do, which attempts to write a policy of the namespace. It then sets a new stamp, and returns the error of do.
-// Unavailable: the stamp could not be written, and do may have succeeded.
+// Unavailable: the stamp could not be written; the policy may have been written.
 func (c *cache) write(ctx context.Context, namespace string, do func() error) error {
 	result := do()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)

@@ -64,7 +64,7 @@ type choice struct {
 	bytes   int64     // approximate size of the response
 }
 
-// choose returns the policies of the page that in selects.
+// choose returns the policies of the requested page.
 func (s *Service) choose(ctx context.Context, in EvaluateInput) (c choice, err error) {
 	namespace, err := s.cache.get(ctx, in.Namespace)
 	if err != nil {

@@ -109,8 +109,8 @@ func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (Us
 	return s.users.Update(ctx, unverified, store.Set("emailVerified", true))
 }
 
-// ChangeEmail gives a user another address, in normal form, marks it as verified, and ends all sessions of the user.
-// NotFound: the user has been deleted, or is no longer in the epoch of before. Conflict: the address is in use or reserved.
+// ChangeEmail gives a user another address, in normal form, marks it as verified, and ends all sessions of the user. NotFound:
+// the user has been deleted, or the epoch of the user differs from before.Epoch. Conflict: the address is in use or reserved.
 //
 // After the change, ChangeEmail checks whether the new address is reserved. If so, ChangeEmail changes the address back. A check
 // before the change is not sufficient: after the check, another user can give up the address, which reserves the address.

@@ -169,7 +169,7 @@ func (a *Authenticator) data(rpID string, flags byte) []byte {
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// convert converts options to the struct that to points to.
+// convert stores options, converted through JSON, in the struct that the pointer to refers to.
 func convert(options, to any) error {
 	raw, err := json.Marshal(options)
 	if err != nil {

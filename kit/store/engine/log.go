@@ -60,7 +60,7 @@ func (s *LogSignal) Waiting() (from int64, waiting bool) {
 	return s.from, s.waiting > 0
 }
 
-// Wait is the Wait method of a store.Log.
+// Wait does what store.Log.Wait specifies.
 func (s *LogSignal) Wait(ctx context.Context, collection string, after store.Position) error {
 	s.begin(after.Number)
 	defer s.end()

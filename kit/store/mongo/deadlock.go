@@ -14,10 +14,10 @@ import (
 // one write is left. If an aborted write is repeated too early, the other writes wait again. Therefore an instance sends only one
 // write of a value at a time, and pauses before it repeats a write.
 
-// writeUnique calls f, which writes a document. While f runs, no other caller in this instance writes the same values of a
-// unique index. After a deadlock, writeUnique calls f again; see retryDeadlock. In a transaction, writeUnique only calls f,
-// because a deadlock ends the transaction. value returns the value that f stores at a path; nil if f stores no value there, or
-// does not change the value.
+// writeUnique calls f, which writes a document. While f runs, no other caller in this instance writes the same values of a unique
+// index. After a deadlock, writeUnique calls f again; see retryDeadlock. In a transaction, writeUnique only calls f, because a
+// deadlock ends the transaction. value returns the value that f stores at a path; nil if f does not store a value there, or does
+// not change the value.
 func (c *collection) writeUnique(ctx context.Context, value func(path string) any, f func() error) error {
 	if sessionOf(ctx, c.client) != nil {
 		return f()

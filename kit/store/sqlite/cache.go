@@ -13,8 +13,8 @@ const (
 	maxDocument = 64 << 10 // larger documents are not cached
 )
 
-// cache keeps documents that were read by ID, as JSON. It never returns an outdated document: before a commit, the writer
-// removes the documents that the transaction changes. put adds no document until the commit has ended.
+// cache keeps documents that were read by ID, as JSON. It never returns an outdated document: before a commit, the writer removes
+// the documents that the transaction changes. put does not add documents until the commit has ended.
 //
 // The cache has two generations, each of up to half of cacheSize. A document that is read moves to the recent generation. When
 // the recent generation is full, it becomes the old generation, and the previous old generation is dropped.

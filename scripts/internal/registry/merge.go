@@ -24,8 +24,8 @@ func Keep(source []byte, keep func(Module) bool) ([]byte, error) {
 	return source, nil
 }
 
-// Merge returns a registry with the modules of the registry from that it lacks. Each is inserted before the modules that
-// follow it in from.
+// Merge returns source with the modules that are in the registry from, but not in source. Each is inserted before the modules
+// that follow it in that registry.
 func Merge(source, from []byte) ([]byte, error) {
 	other, err := Parse(from)
 	if err != nil {
