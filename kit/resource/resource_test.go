@@ -222,7 +222,7 @@ func TestForbidden(t *testing.T) {
 		c := w.open("nodes", Public, test.change)
 		_, err := c.Update(t.Context(), bob, w.add(c, node{UserID: alice.UserID}), nil)
 		w.want(err, apperr.Forbidden)
-		if err == nil || strings.Contains(err.Error(), "owner") || !strings.Contains(err.Error(), "an admin can") {
+		if err == nil || strings.Contains(err.Error(), "owner") || !strings.Contains(err.Error(), "An admin can") {
 			t.Errorf("the error is %v", err)
 		}
 		_, err = c.Update(t.Context(), nurse, w.add(c, node{UserID: alice.UserID}), nil)
