@@ -128,17 +128,15 @@ func (l *loader) checkDistinct() {
 	if l.mode != Production {
 		return
 	}
-	first := map[string]string{} // by value: the name of the first setting that has the value
+	earlier := map[string]string{} // by value: the name of an earlier setting that has the value
 	for _, name := range l.secrets() {
 		for value := range strings.SplitSeq(l.value(name), ",") {
 			value = strings.TrimSpace(value)
-			other, used := first[value]
+			other, used := earlier[value]
 			if used && other != name && value != "" {
 				l.report(name, "is also a value of "+other+newSecret)
 			}
-			if !used {
-				first[value] = name
-			}
+			earlier[value] = name
 		}
 	}
 }
