@@ -77,6 +77,11 @@ func isUnavailable(err error) bool {
 	if network := net.Error(nil); errors.As(err, &network) || driver.IsTimeout(err) || isDeadlock(err) || hasCode(err, unavailableCodes...) {
 		return true
 	}
+	// The driver returns such an error when it could use no connection because another operation has just found the server unreachable.
+	var pool interface{ Retryable() bool }
+	if errors.As(err, &pool) && pool.Retryable() {
+		return true
+	}
 	// The driver adds these labels to errors after which a retry can succeed, such as a lost connection.
 	return hasLabel(err, "NetworkError", "RetryableWriteError", "TransientTransactionError")
 }

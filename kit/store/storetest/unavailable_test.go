@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ const timeout = 30 * time.Second
 // Unavailable. Then the handle works again. The embedded database has no connection, so the test does not run on it.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
-	address := mongotest.New(t, "directConnection=true", "serverSelectionTimeoutMS=500", "heartbeatFrequencyMS=500")
+	address := mongotest.New(t, "directConnection=true", "heartbeatFrequencyMS=500")
 	network, err := proxy.New(address.Host, nil)
 	must(t, err)
 	t.Cleanup(network.Close)
@@ -33,16 +34,20 @@ func TestUnavailable(t *testing.T) {
 	network.Cut()
 	calls := methods(c)
 	calls["Ping"] = db.Ping
-	for name, call := range calls {
-		ctx, cancel := context.WithTimeout(t.Context(), timeout)
-		if err := call(ctx); !apperr.Is(err, apperr.Unavailable) {
-			t.Errorf("while the database is unavailable, %s returns %v, want Unavailable", name, err)
-		}
-		cancel()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	var group sync.WaitGroup
+	for name, call := range calls { // at the same time, because each waits several seconds for a server
+		group.Go(func() {
+			if err := call(ctx); !apperr.Is(err, apperr.Unavailable) {
+				t.Errorf("while the database is unavailable, %s returns %v, want Unavailable", name, err)
+			}
+		})
 	}
+	group.Wait()
 
 	must(t, network.Heal())
-	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	ctx, cancel = context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	for err := db.Ping(ctx); err != nil; err = db.Ping(ctx) {
 		select {
