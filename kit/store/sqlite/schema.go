@@ -108,9 +108,7 @@ func (c *collection) prepareIndexes(tx *transaction) error {
 	if err != nil {
 		return err
 	}
-	// Sort the entries of a new index in a file: in memory they would take about 110 bytes for each document.
-	defer tx.conn.run(context.Background(), "PRAGMA temp_store=MEMORY")
-	if err := tx.run(append(stale, "PRAGMA temp_store=FILE")...); err != nil {
+	if err := tx.run(stale...); err != nil {
 		return err
 	}
 	for name, statement := range wanted {

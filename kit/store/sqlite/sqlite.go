@@ -197,18 +197,37 @@ func (db *DB) Prepare(ctx context.Context) error {
 		if c.err != nil {
 			return c.err
 		}
-		if c.spec.Changes {
-			if err := db.writer.doAlone(ctx, true, prepareLog); err != nil {
-				return err
-			}
-		}
-		for _, step := range []func(*transaction) error{c.prepareIndexes, c.prepareWords} {
-			if err := db.writer.doAlone(ctx, true, step); err != nil {
-				return err
-			}
-		}
 	}
-	return nil
+	// Two transactions, because prepareWords reads documents with other connections, which see only committed tables.
+	err := db.writer.doAlone(ctx, true, func(tx *transaction) error {
+		// Sort the entries of a new index in a file: in memory they would take about 110 bytes for each document.
+		defer tx.conn.run(context.Background(), "PRAGMA temp_store=MEMORY")
+		if err := tx.run("PRAGMA temp_store=FILE"); err != nil {
+			return err
+		}
+		for _, c := range collections {
+			if c.spec.Changes {
+				if err := prepareLog(tx); err != nil {
+					return err
+				}
+			}
+			if err := c.prepareIndexes(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return db.writer.doAlone(ctx, true, func(tx *transaction) error {
+		for _, c := range collections {
+			if err := c.prepareWords(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // System returns OpenTelemetry's name for the engine.
