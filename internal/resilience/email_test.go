@@ -16,7 +16,7 @@ import (
 // TestEmailOutage makes the SMTP server unavailable. Requests that send an email succeed, the email is sent when the server
 // is back, and a server that does not respond does not delay the shutdown: the email is sent after the next start.
 func TestEmailOutage(t *testing.T) {
-	t.Parallel()
+	long(t)
 	smtp := emailtest.StartSMTP(t, func(s *emailtest.SMTP) { s.NoTLS = true })
 	network := through(t, smtp.Address)
 	env := settings(database(t), "MAIL_URL=smtp://"+network.Addr(), "MAIL_FROM=ginseng@example.com", "RESET_LINK_ORIGINS=https://app.example.com")

@@ -1,8 +1,10 @@
-package passkey
+package passkey_test
 
 import (
 	"strings"
 	"testing"
+
+	"example.com/ginseng/modules/passkey"
 )
 
 // TestSettings checks which settings are rejected, and the reported reasons.
@@ -30,7 +32,7 @@ func TestSettings(t *testing.T) {
 		"a name":                     {"example.com", "example.com", "PASSKEY_ORIGINS"},
 		"an unknown app":             {"example.com", "android:example.com", "PASSKEY_ORIGINS"},
 	} {
-		s, reported := Settings{RPID: test.id}, ""
+		s, reported := passkey.Settings{RPID: test.id}, ""
 		if test.origins != "" {
 			s.Origins = strings.Split(test.origins, ",")
 		}
