@@ -85,9 +85,10 @@ func (c *controller) get(g *gin.Context) error {
 //	@Summary		Delete an API key
 //	@Description	The key becomes invalid immediately.
 //	@Tags			api-keys
-//	@Param			id	path	string	true	"id of the user, or me"
+//	@Param			id		path	string	true	"id of the user, or me"
+//	@Param			keyId	path	string	true	"id of the API key"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
+//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
 //	@Security		UserToken
 //	@x-restricted	true
 //	@Router			/users/{id}/api-keys/{keyId} [delete]

@@ -15,13 +15,15 @@ var bodyTypes = []string{"application/x-www-form-urlencoded", "multipart/form-da
 // implied adds what the parameters of an operation imply, unless an annotation says it: a parameter for each {name} in the
 // path, and the responses of conditional and of repeatable requests.
 func (e enricher) implied(op *openapi3.Operation, path string) {
+	collection := ""
 	for segment := range strings.SplitSeq(path, "/") {
 		name, isParameter := strings.CutPrefix(segment, "{")
 		if name = strings.TrimSuffix(name, "}"); !isParameter {
+			collection = strings.ReplaceAll(segment, "-", " ")
 			continue
 		}
 		if op.Parameters.GetByInAndName("path", name) == nil {
-			op.AddParameter(openapi3.NewPathParameter(name).WithSchema(openapi3.NewStringSchema()).WithDescription(name))
+			op.AddParameter(openapi3.NewPathParameter(name).WithSchema(openapi3.NewStringSchema()).WithDescription("id of one of the " + collection))
 		}
 		e.imply(op, http.StatusNotFound, "not_found")
 	}
