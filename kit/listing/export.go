@@ -10,17 +10,17 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// export has the properties of an exported page that other pages do not need.
+// export has the additional properties of an exported page.
 type export[V any] struct {
 	format  exchange.Format
 	name    string // name of the list
 	expands bool   // the rows have the field expand
-	after   []any  // the position after the page; nil if the page is the last one
+	after   []any  // the position after the page; nil for the last page
 	next    func(context.Context) (Page[V], error)
 }
 
-// Then returns p with list as the function that reads the next pages of an export. Without an export, it returns p unchanged.
-// Run calls Then; call Then again only in a function that changes the pages of Run.
+// Then returns p with list as the function that reads the next page of an export. If p is not part of an export, Then returns p
+// unchanged. Run calls Then. Call Then again only in a function that changes the pages that Run returns.
 func (p Page[V]) Then(q Query, list func(context.Context, Query) (Page[V], error)) Page[V] {
 	if p.export == nil {
 		return p

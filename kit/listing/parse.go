@@ -396,7 +396,7 @@ func (p *parser) value(c condition, text string) (value any, ok bool) {
 	return value, fieldErr == nil
 }
 
-// parsers parse the values of filters, by type. Values of the types Text and Enum need no parser.
+// parsers has the function that parses the values of each filter type. Text and Enum need no parser.
 var parsers = map[Type]func(string) (any, *apperr.Field){
 	Int: scalar[int64], Float: scalar[float64], Bool: scalar[bool], Time: scalar[store.Time], ID: scalar[store.ID],
 	Date: scalar[store.Date], UUID: scalar[store.UUID], Decimal: scalar[store.Decimal],

@@ -135,8 +135,8 @@ func Derive[D, T any](field string, derive func(D) (T, error)) Step {
 	}}
 }
 
-// Undecided returns a step for a new required field of type T. Like the step of Require, this step fails if the field is missing
-// or contains an empty string or list. The error lists the steps that can replace Undecided.
+// Undecided returns a step for a new required field of type T. The step fails if the field is missing or contains an empty string
+// or list. The error lists the steps that can replace Undecided.
 func Undecided[T any](field string) Step {
 	step := Require(field)
 	require := step.apply
@@ -234,8 +234,8 @@ func Convert[T any](field string) Step {
 	})
 }
 
-// OneOf returns a step that fails if the value of a scalar field is not in values. The step removes a field that contains an
-// empty string.
+// OneOf returns a step that fails if the value of a scalar field is not in values. If the field contains an empty string that is
+// not in values, the step removes the field instead.
 func OneOf(field string, values ...string) Step {
 	return ConvertFunc(field, "one of "+strings.Join(values, ", "), func(old any) (any, error) {
 		switch text := fmt.Sprint(old); {
@@ -251,7 +251,7 @@ func OneOf(field string, values ...string) Step {
 // ConvertFunc returns a step that replaces the value of a scalar field, unless the field is missing. convert receives a bool, an
 // int64, a float64 or a string; times, decimals and IDs are strings. If convert returns nil, the step removes the field. The step
 // fails if convert fails, or if the field contains a list or an object. If convert receives its own result, convert must return
-// the same value. The string to describes the new form, such as "one of low, high".
+// the same value. The to parameter describes the new form, such as "one of low, high".
 func ConvertFunc(field, to string, convert func(old any) (any, error)) Step {
 	return Step{text: "convert " + field + " to " + to, fields: []string{field}, fails: true, apply: func(d *document) error {
 		stored := d.get(field)

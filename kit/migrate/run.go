@@ -23,7 +23,7 @@ import (
 const (
 	pageSize = 500                    // number of documents that are read together
 	parallel = 40                     // number of concurrent updates
-	lease    = 5 * time.Second        // lease time of the instance that runs a migration; renewed after a third of this time
+	lease    = 5 * time.Second        // duration of the lease of a running migration; renewed after a third of this time
 	poll     = 500 * time.Millisecond // interval at which other instances check the lease
 	reported = 10                     // maximum number of documents that an error lists
 )
@@ -51,7 +51,7 @@ type record struct {
 	Changed    int64       `json:"changed"`    // number of documents that the last successful run changed
 }
 
-// New returns a Runner. Call New before DB.Prepare, because it opens a collection. New panics if two migrations have the same
+// New returns a Runner. Call New before DB.Prepare, because New opens a collection. New panics if two migrations have the same
 // name.
 func New(db store.DB, now func() time.Time, migrations ...Migration) *Runner {
 	names := map[string]bool{}
@@ -99,8 +99,8 @@ func (r *Runner) recorded(ctx context.Context) ([]record, error) {
 	return r.records.List(ctx, store.Query{Filter: changed, Sort: []store.Order{{Field: "createdAt"}}})
 }
 
-// CheckKnown fails if the database has a record of a migration that the service does not have: another version of the service
-// has changed the documents. CheckKnown may be called before DB.Prepare.
+// CheckKnown fails if the database has a record of a migration that the service does not have. Then another version of the
+// service has changed the documents. CheckKnown may be called before DB.Prepare.
 func (r *Runner) CheckKnown(ctx context.Context) error {
 	records, err := r.recorded(ctx)
 	if err != nil {
@@ -186,8 +186,8 @@ func recordID(name string) store.ID {
 	return store.ID(sum[:len(store.ID{})])
 }
 
-// claim takes the lease of a migration. It waits while another instance has the lease. claimed is false if another instance has
-// completed the migration after the time begun.
+// claim takes the lease of a migration. It waits while another instance has the lease. begun is the time when Run was called.
+// claimed is false if another instance has completed the migration after that time.
 func (r *Runner) claim(ctx context.Context, m Migration, begun store.Time) (claimed bool, err error) {
 	for waits := 0; ; waits++ {
 		now := r.now()
@@ -234,7 +234,7 @@ func (r *Runner) renew(ctx context.Context, m Migration) {
 	}
 }
 
-// migrate checks and changes all documents. It returns the number of changed documents, even with an error.
+// migrate checks and changes all documents. It returns the number of changed documents, even if it fails.
 func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 	total, err := m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 	if err != nil {
@@ -273,9 +273,9 @@ func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 	return changed.Load(), err
 }
 
-// Check applies the migration m to all documents without storing the result. Before m, it applies the migrations in earlier
-// that have the same collection. Check returns the number of documents, which is 0 if the collection does not exist yet, and
-// the error with which Run would stop. Check may be called before DB.Prepare.
+// Check applies the migration m to all documents without storing the result. Before m, it applies the earlier migrations of the
+// same collection. Check returns the number of documents, which is 0 if the collection does not exist yet, and the error with
+// which Run would stop. Check may be called before DB.Prepare.
 func (r *Runner) Check(ctx context.Context, m Migration, earlier []Migration) (total int64, err error) {
 	total, err = m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 	if err != nil || total == 0 || !m.canFail() {

@@ -84,7 +84,7 @@ func (e *engine) aloneTarget(ctx context.Context) error {
 	return nil
 }
 
-// writing returns the context for a write. In an import, it sets the field wrote of the record and returns a context without an
+// writing returns the context for a write. In an import, it sets the record's wrote field and returns a context without an
 // author.
 func writing(ctx context.Context) context.Context {
 	c, ok := importing(ctx)
@@ -125,7 +125,7 @@ func (e *engine) Insert(ctx context.Context, id store.ID, doc any) error {
 }
 
 // complete returns a copy of doc, the document to insert. In the copy, the fields that clients of the API cannot set have the
-// values of the file.
+// values from the file.
 func (c *call) complete(doc any) (store.Document, error) {
 	completed := reflect.New(reflect.TypeOf(doc))
 	completed.Elem().Set(reflect.ValueOf(doc))

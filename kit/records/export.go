@@ -30,8 +30,8 @@ func (s *Service) Count(ctx context.Context, resource string) (int64, error) {
 	return t.engine.Engine.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 }
 
-// Export writes all records of a resource with all fields of its list. If the list can be sorted, the oldest record comes
-// first. Records under parents are grouped by parent.
+// Export writes all records of a resource, with all fields that the resource's list has. If the list can be sorted, the oldest
+// record comes first. Records that have parents are grouped by parent.
 func (s *Service) Export(ctx context.Context, out io.Writer, o ExportOptions) error {
 	t, err := s.target(o.Resource)
 	if err != nil {
@@ -53,7 +53,8 @@ type exporter struct {
 	lists  int // number of exported lists
 }
 
-// under exports all lists below the parents with the IDs in parents, outermost first. If parents is empty, it exports all lists.
+// under exports all lists below the given parents. parents has the IDs of the parents, outermost first. If parents is empty,
+// under exports all lists.
 func (x *exporter) under(ctx context.Context, parents []store.ID) error {
 	if len(parents) == len(x.target.parents) {
 		return x.list(ctx, x.target.path(parents))

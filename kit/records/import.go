@@ -50,7 +50,7 @@ const (
 	pageBytes   = 4 << 20
 )
 
-// writers is the maximum number of records that are written concurrently on a server without serializable transactions.
+// writers is the maximum number of records that sideBySide stores concurrently.
 const writers = 16
 
 // mode determines what the routes that an import calls may write.
@@ -242,7 +242,7 @@ func (r *record) parse(resource string) {
 	}
 }
 
-// store stores a page. It sets err of each record that is rejected.
+// store stores the records of a page. If a record is rejected, store sets the record's err.
 func (im *Importer) store(ctx context.Context, page []*record) error {
 	if im.mode == collect {
 		err := im.each(ctx, page, runtime.GOMAXPROCS(0))
@@ -297,7 +297,7 @@ func pending(page []*record) []*record {
 	return slices.DeleteFunc(slices.Clone(page), func(r *record) bool { return r.err != nil || r.kept })
 }
 
-// keep sets the field kept of the records whose ID is already stored, or is the ID of an earlier record in the page.
+// keep marks a record as kept if its ID is already stored, or is the ID of an earlier record in the page.
 func (im *Importer) keep(ctx context.Context, page []*record) error {
 	seen := make(map[store.ID]bool, len(page))
 	var ids []any
@@ -331,8 +331,8 @@ func (im *Importer) stored(ctx context.Context, ids []any) (map[store.ID]bool, e
 	return stored, err
 }
 
-// waves divides the records into parts that are stored one after the other. Records with the same value in the field UpdateBy
-// are in different parts, because the second record updates the first.
+// waves divides the records into parts that are stored one after the other. Records with the same value in the UpdateBy field are
+// in different parts, because the second record updates the first.
 func (im *Importer) waves(records []*record) (waves [][]*record) {
 	if im.UpdateBy == "" {
 		return [][]*record{records}
@@ -466,7 +466,7 @@ func (im *Importer) call(ctx context.Context, r *record, method string, stored s
 	return err
 }
 
-// find returns the stored record whose field UpdateBy has the same value as in r, or nil if there is no such record.
+// find returns the stored record that has the same value in the UpdateBy field as r, or nil if there is no such record.
 func (im *Importer) find(ctx context.Context, r *record) (store.Document, error) {
 	e, by := im.target.engine, im.UpdateBy
 	doc := e.spec.NewDocument()

@@ -31,7 +31,7 @@ type Service struct {
 	Names  []string    // names of the resources
 }
 
-// Middleware returns the route middleware for Service.Engine. It treats every request as one with the master key.
+// Middleware returns the route middleware for Service.Engine. It treats every request as a request with the master key.
 func Middleware(resources func() []string) kit.Middleware {
 	allow := func(g *gin.Context) {
 		rest.SetCaller(g, access.Principal{Master: true})
@@ -168,7 +168,8 @@ func (s *Service) target(name string) (*target, error) {
 	return t, nil
 }
 
-// has reports whether the resource has a route with the method, for the collection or for a record.
+// has reports whether the resource has a route with the method. The route is for a record if ofRecord is true, otherwise for the
+// collection.
 func (t *target) has(method string, ofRecord bool) bool {
 	return slices.ContainsFunc(t.routes, func(r gin.RouteInfo) bool {
 		return r.Method == method && (r.Path != t.collection) == ofRecord

@@ -33,10 +33,10 @@ var ErrNoAtomic = errors.New("store: Lock needs an Atomic; call Lock with the co
 // belong to an Atomic.
 func (c *Collection[T]) Lock(ctx context.Context, ids ...ID) error { return c.engine.Lock(ctx, ids...) }
 
-// Modify reads the document with the id, calls change with it, and stores the fields that change has modified. If another write
-// changes the document in the meantime, Modify starts again with the new version, so change must have no side effects. If
-// change does not modify the document, nothing is written. Changes to id and version are ignored. Modify returns the new
-// version. Errors: NotFound if the document does not exist; the errors that change and Update return.
+// Modify reads the document with the id, passes the document to change, and stores the fields that change has modified. If
+// another write changes the document in the meantime, Modify starts again with the new version, so change must have no side
+// effects. If change does not modify the document, nothing is written. Changes to id and version are ignored. Modify returns the
+// new version. Errors: NotFound if the document does not exist; the errors that change and Update return.
 func (c *Collection[T]) Modify(ctx context.Context, id ID, change func(doc *T) error) (none T, err error) {
 	for {
 		doc, err := c.Get(ctx, id)

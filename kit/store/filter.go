@@ -194,8 +194,8 @@ func (v Versions) filter(id ID) Filter {
 	return And(Eq("id", id), In("version", Values(v)...))
 }
 
-// notFound returns the error for an operation in which v.filter has selected no document. Unless v is nil, the error is
-// ErrStale, even if the document does not exist (RFC 9110, section 13.1.1).
+// notFound returns the error for an operation in which v.filter has selected no document. If v is not nil, the error is ErrStale,
+// even if the document does not exist (RFC 9110, section 13.1.1).
 func (v Versions) notFound() error {
 	if v == nil {
 		return ErrNotFound

@@ -141,7 +141,7 @@ func (n names) spec(s Spec) error {
 	return nil
 }
 
-// isList reports whether the path of a field names a list, or a field of a list's items.
+// isList reports whether the field at path is a list, or belongs to the items of a list.
 func isList(t reflect.Type, path string) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

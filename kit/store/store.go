@@ -1,5 +1,6 @@
 // Package store is the database interface of the modules: a Collection of documents with a few methods, typed filters and typed
-// changes. The engines mongo and sqlite implement it. The tests of package storetest check that both engines behave the same.
+// changes. The engines mongo and sqlite implement the interface. The tests of package storetest check that both engines behave
+// the same.
 //
 // # Rules of both engines
 //
@@ -46,11 +47,11 @@ type DB interface {
 	// returns nil. Reads with this context see the writes immediately. Other callers do not see the writes before Atomic has
 	// stored them.
 	//
-	// Nothing is stored if f returns an error or panics, if ctx ends, or if an operation of f fails with an error other than
-	// NotFound, even if f ignores the error. Atomic returns the error of f or, if f returns nil, the reason why nothing is
-	// stored. f must not search (ErrSearchInAtomic). f must have no effects except its writes: on MongoDB, Atomic repeats f
-	// after a conflict with other writers. A call of Atomic in f joins the outer Atomic. After Atomic has returned, operations
-	// with the context of f fail.
+	// Nothing is stored if f returns an error or panics, or if ctx ends. The same applies if an operation of f fails with an
+	// error other than NotFound, even if f ignores the error. Atomic returns the error of f or, if f returns nil, the reason why
+	// nothing is stored. f must not search (ErrSearchInAtomic). f must have no effects except its writes: on MongoDB, Atomic
+	// repeats f after a conflict with other writers. A call of Atomic in f joins the outer Atomic. After Atomic has returned,
+	// operations with the context of f fail.
 	//
 	// On SQLite, one Atomic runs at a time, and other writes wait. If an Atomic takes longer than 5 s, it fails with ErrTooLong.
 	// f must not wait for other operations, such as a write with another context. On MongoDB, f sees a snapshot, and other
@@ -77,10 +78,10 @@ type Spec struct {
 	Search  []string // string fields in which the filter Search looks for words
 	Indexes []Index
 	// If Changes is true, the log of changes records each insert, update and delete with its author (WithAuthor). A migration or
-	// a Load has one entry for all of its changes. Other programs must not delete documents.
+	// a Load makes one entry for all of its changes. Other programs must not delete documents.
 	Changes bool
-	// Scope names fields of type ID or *ID whose values never change, such as the owner. Entries of the log have the values of
-	// these fields.
+	// Scope names fields of type ID or *ID whose values never change, such as the field of the owner. Entries of the log have the
+	// values of these fields.
 	Scope []string
 	// Parent names the field of type ID that has the id of the parent record; "" if documents have no parent. Engines ignore
 	// Parent.
@@ -125,7 +126,7 @@ type Engine interface {
 	// stored. Load creates the collection without indexes, and may omit the words that Search looks up. Call Prepare after the
 	// last Load, before any other use of the collection.
 	Load(ctx context.Context, docs []Document) error
-	// Reset writes an entry of the type Reset if the collection has Spec.Changes. Do not call it in an Atomic.
+	// Reset writes an entry of type Reset to the log if the collection has Spec.Changes. Do not call it in an Atomic.
 	Reset(ctx context.Context) error
 }
 
@@ -133,7 +134,7 @@ type Engine interface {
 type Query struct {
 	Filter Filter   // nil selects all
 	Sort   []Order  // nil sorts by id
-	After  []any    // values of the Sort fields (nil if absent) and id of the row before the list; nil starts at the first row
+	After  []any    // Sort values (nil if absent) and id of the document before the list; nil starts at the first document
 	Skip   int      // number of documents to skip; not together with After
 	Limit  int      // 0 means no limit
 	Fields []string // top-level fields to read; nil reads all. The id is always read; other fields may be read too
@@ -222,9 +223,9 @@ type clockDB struct {
 	now func() time.Time
 }
 
-// Open declares a collection of T on db. Fields that a document lacks have their defaults; see SetDefaults. Open panics if T
-// lacks a field of Search, Scope or Indexes, or if a unique index has a list field. The methods of the collection return an error
-// if a filter, a sort, a change or a list of fields names a field that T lacks.
+// Open declares a collection of T on db. If a stored document lacks a field, the field has its default; see SetDefaults. Open
+// panics if T lacks a field of Search, Scope or Indexes, or if a unique index has a list field. The methods of the collection
+// return an error if a filter, a sort, a change or a list of fields names a field that T lacks.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
 	spec.document = reflect.TypeFor[T]()
 	c := &Collection[T]{engine: db.Open(spec), names: names{spec.Name, fieldsOf(spec.document, map[reflect.Type]fields{})}, now: time.Now}
@@ -278,8 +279,9 @@ func (c *Collection[T]) List(ctx context.Context, q Query) ([]T, error) {
 	return docs, err
 }
 
-// Page returns the documents that q selects, as List does, and the number of documents that q.Filter selects, up to q.MaxCount;
-// 0 counts all. On SQLite, both results come from one snapshot. On MongoDB, other callers may write between the two commands.
+// Page returns the documents that q selects, as List does, and the number of documents that q.Filter selects, up to q.MaxCount; 0
+// counts all. On SQLite, both results come from one snapshot. On MongoDB, other callers may write between the reading and the
+// counting.
 func (c *Collection[T]) Page(ctx context.Context, q Query) ([]T, int64, error) {
 	docs := make([]T, 0, min(q.Limit, 128))
 	if err := c.names.query(q); err != nil {
@@ -299,7 +301,7 @@ func (c *Collection[T]) appendTo(docs *[]T) func() any {
 }
 
 // Count returns the number of documents that f selects. With nil, it returns the number of all documents in constant time. On
-// MongoDB, this number is inexact after an unclean shutdown and in sharded clusters.
+// MongoDB, this number may be inexact after an unclean shutdown and in sharded clusters.
 func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
 	if err := c.names.filter(f); err != nil {
 		return 0, err

@@ -335,8 +335,8 @@ var storedEncoding = json.JoinOptions(encodeOptions, json.WithMarshalers(json.Jo
 	func(e *jsontext.Encoder, d Decimal) error { return e.WriteToken(jsontext.Int(d.Stored())) }))))
 
 // SetDefaults sets each field that has a default tag to the tag's value. It sets slices without a default tag to empty slices.
-// dst is a pointer to a zero struct. If dst points to another type, SetDefaults does nothing. The value of a tag is JSON, or a
-// string without quotes. SetDefaults panics if a default does not fit the type of its field.
+// dst is a pointer to a zero struct. If dst points to a value that is not a struct, SetDefaults does nothing. The value of a tag
+// is JSON, or a string without quotes. SetDefaults panics if a default does not fit the type of its field.
 func SetDefaults(dst any) {
 	v := reflect.ValueOf(dst).Elem()
 	if v.Kind() != reflect.Struct {

@@ -17,8 +17,8 @@ type Transaction struct {
 	ended error      // the error that operations return after End; nil before End
 }
 
-// Do runs an operation of the Atomic, one at a time. An error other than NotFound ends the Atomic: later operations return the
-// same error. ctx is the context of the operation.
+// Do runs an operation of the Atomic. Operations run one at a time. An error other than NotFound ends the Atomic: later
+// operations return the same error. ctx is the context of the operation.
 func (t *Transaction) Do(ctx context.Context, operation func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 // ErrAddress is wrapped by the error that Open returns for an invalid address.
 var ErrAddress = errors.New("not the address of a database")
 
-// Open opens the database at mongodb://…, mongodb+srv://… or sqlite:PATH. It does not wait for a connection to a server. Call
-// Ping to check that the server is reachable. The error wraps ErrAddress if the address is invalid.
+// Open opens the database at an address of the form mongodb://…, mongodb+srv://… or sqlite:PATH. It does not wait for a
+// connection to a server. Call Ping to check that the server is reachable. The error wraps ErrAddress if the address is invalid.
 func Open(ctx context.Context, url string) (store.DB, error) {
 	return open(ctx, url, sqlite.Options{})
 }

@@ -37,8 +37,8 @@ const (
 
 	moveInterval  = 5 * time.Second        // how often a mover looks for pending entries of other instances
 	watchInterval = 100 * time.Millisecond // how often watch looks for entries that other instances have moved
-	// Sweep keeps each entry for sweepMargin longer than requested. A mover that pauses for longer than sweepMargin could insert
-	// an entry again that Sweep has deleted.
+	// Sweep keeps each entry for sweepMargin longer than requested. Otherwise, a mover that pauses could insert again an entry
+	// that Sweep has deleted.
 	sweepMargin = time.Hour
 )
 
@@ -50,7 +50,7 @@ type pending struct {
 	Key       *store.ID           `bson:"key,omitempty"`
 	RequestID string              `bson:"requestId,omitempty"`
 	Fields    []string            `bson:"fields,omitempty"`
-	Scope     map[string]store.ID `bson:"scope,omitempty"` // set in tombstones; in other entries, set by the mover
+	Scope     map[string]store.ID `bson:"scope,omitempty"` // for a deletion, set by buryOne; for other changes, set by the mover
 	At        time.Time           `bson:"at"`
 }
 
@@ -94,7 +94,7 @@ func (p pending) appended(update bson.D) bson.D {
 		bson.E{Key: "$set", Value: append(slices.Clip(set), bson.E{Key: pendingKey, Value: p.ChangeID})})
 }
 
-// existing translates f. If f could select a tombstone, the result excludes tombstones.
+// existing translates f to a filter of the driver. If f could select a tombstone, the result excludes tombstones.
 func (c *collection) existing(f store.Filter) (bson.D, error) {
 	filter, err := c.filter(f)
 	if err != nil || !c.changes || !canSelectTombstone(f) {
@@ -127,7 +127,7 @@ func canSelectTombstone(f store.Filter) bool {
 	return false
 }
 
-// countExisting counts the documents that are not tombstones. The result is as exact as the result of the method count.
+// countExisting counts the documents that are not tombstones. The result can be an estimate; see count.
 func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	tombstones := where(deletedKey, "$exists", true)
 	tombstones = append(tombstones, where(pendingKey, "$exists", true)...) // the query uses the index of _pending
@@ -153,7 +153,7 @@ func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	return max(n-deleted, maxCounted+1), err
 }
 
-// bury turns each document that f selects into a tombstone, and returns the number of documents.
+// bury turns each document that f selects into a tombstone, and returns their number.
 func (c *collection) bury(ctx context.Context, f store.Filter) (n int64, err error) {
 	defer c.log.wake()
 	filter, err := c.existing(f)
@@ -316,8 +316,8 @@ func (c *collection) entriesOf(doc bson.Raw) (entries []logEntry, err error) {
 	return entries, nil
 }
 
-// clear removes the moved entries from a document. If the document is a tombstone, clear deletes the document. doc is the
-// document before the move. Newer pending entries remain in the document.
+// clear removes the moved entries from a document, or deletes a tombstone. doc is the document before the move. Newer pending
+// entries remain in the document.
 func (c *collection) clear(ctx context.Context, doc bson.Raw) error {
 	same := bson.D{{Key: idKey, Value: doc.Lookup(idKey)}, {Key: pendingKey, Value: doc.Lookup(pendingKey)}}
 	if _, err := doc.LookupErr(deletedKey); err == nil {

@@ -19,7 +19,7 @@ import (
 	"example.com/ginseng/kit/store/engine"
 )
 
-// collection implements store.Engine without Lock; see atomicCollection.
+// collection implements store.Engine without Lock and Reset; see atomicCollection.
 type collection struct {
 	schema
 	client *driver.Client
@@ -218,7 +218,7 @@ func (c *collection) list(ctx context.Context, q store.Query, filter bson.D, nex
 //
 // If the filter is empty, count ignores the limit. MongoDB keeps the number of all documents in the metadata of the collection.
 // After a crash of the server, this number may be wrong until MongoDB validates the collection. Other servers, and sharded
-// clusters, estimate the number, so count uses it only above maxCounted.
+// clusters, estimate the number, so count uses the estimate only above maxCounted.
 func (c *collection) count(ctx context.Context, filter bson.D, limit int64) (n int64, err error) {
 	opts := options.Count()
 	if limit < store.CountAll {

@@ -111,8 +111,8 @@ func isDeadlock(err error) bool { return hasMessage(err, "deadlock detected") }
 // The first and the longest pause of retryDeadlock, without the random part. Each pause is twice as long as the previous pause.
 const deadlockPause, maxDeadlockPause = 500 * time.Millisecond, 4 * time.Second
 
-// retryDeadlock calls f. While f returns a deadlock, retryDeadlock pauses and calls f again. It returns the deadlock after the
-// longest pause, or if ctx ends.
+// retryDeadlock calls f. While f fails because of a deadlock, retryDeadlock pauses and calls f again. It returns the last error
+// of f after the longest pause, or if ctx ends.
 func retryDeadlock(ctx context.Context, f func() error) error {
 	for pause := deadlockPause; ; pause *= 2 {
 		err := f()

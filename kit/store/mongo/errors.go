@@ -77,7 +77,7 @@ func isUnavailable(err error) bool {
 	if network := net.Error(nil); errors.As(err, &network) || driver.IsTimeout(err) || isDeadlock(err) || hasCode(err, unavailableCodes...) {
 		return true
 	}
-	// The driver returns such an error when it could use no connection because another operation has just found the server unreachable.
+	// The driver returns such an error if another operation has just found the server unreachable.
 	var pool interface{ Retryable() bool }
 	if errors.As(err, &pool) && pool.Retryable() {
 		return true

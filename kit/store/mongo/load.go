@@ -38,8 +38,7 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	return c.log.reset(ctx, c.spec.Name)
 }
 
-// Names implements store.DB. It omits the collections of MongoDB, which begin with "system.", and of the engine, which begin
-// with "_".
+// Names implements store.DB. It omits the collections of MongoDB and of the engine. Their names begin with "system." and "_".
 func (db *DB) Names(ctx context.Context) ([]string, error) {
 	names, err := db.db.ListCollectionNames(ctx, bson.D{})
 	if err != nil {
@@ -111,8 +110,8 @@ func jsonObject(doc bson.D) (object map[string]any, err error) {
 	return object, err
 }
 
-// notJSON replaces a value of a BSON type that the service does not store. Its JSON differs from the JSON of every value that
-// the service decodes, so that CheckLossless reports it.
+// notJSON replaces a value of a BSON type that the service does not store. Its JSON differs from the JSON of every value that the
+// service decodes, so that CheckLossless reports the value.
 type notJSON struct{}
 
 // UnmarshalBSONValue accepts any value.

@@ -168,7 +168,7 @@ func (s *session) read(ctx context.Context, f store.Filter, read func(*conn) err
 }
 
 // list calls read for a List. n points to the number of documents that read counts. If q has no filter, read does not count the
-// changes of the transaction, so list adds them to the number.
+// changes of the transaction, so list adds these changes to the number.
 func (s *session) list(ctx context.Context, c *collection, q store.Query, n *int64, read func(*conn) error) error {
 	return s.read(ctx, q.Filter, func(conn *conn) error {
 		err := read(conn)

@@ -23,7 +23,7 @@ type collection struct {
 	spec  store.Spec
 	table string // quoted name of the table of documents
 	words string // quoted name of the table of words
-	err   error  // the reason why spec is invalid; nil if it is valid
+	err   error  // the reason why spec is invalid; nil if spec is valid
 
 	wordCounts wordCounts
 }

@@ -13,9 +13,9 @@ import (
 )
 
 // searchPlan describes how one connection finds the documents of a list that match a search. Rare words are looked up with FTS5.
-// Common words would return too many rows. It is faster to scan for them: to read documents and check each document for the
-// words. If the search has rare words, only the documents with all rare words are scanned. Otherwise the documents are scanned in
-// the order of the list, until the page is full. docs/performance.md has figures.
+// Common words would return too many rows. For common words, a scan is faster: it reads documents and checks each document for
+// the words. If the search has rare words, only the documents with all rare words are scanned. Otherwise the documents are
+// scanned in the order of the list, until the page is full. docs/performance.md has figures.
 type searchPlan struct {
 	c    *collection
 	conn *conn

@@ -40,8 +40,8 @@ type Options struct {
 // searchWait is how long a search waits for a connection of DB.searches before it fails with store.ErrSearches.
 const searchWait = 5 * time.Second
 
-// The sizes of SQLite's page caches, in KiB per connection. Larger caches are not faster, because the operating system caches
-// the file too. The caches use twice as much memory: SQLite's allocator rounds a page of 4 KiB with its header up to 8 KiB.
+// The sizes of SQLite's page caches, in KiB per connection. Larger caches are not faster, because the operating system caches the
+// file too. A cache takes twice its size in memory: SQLite's allocator rounds a page of 4 KiB with its header up to 8 KiB.
 const (
 	writerCache = 2048
 	readerCache = 512
@@ -53,8 +53,8 @@ const (
 	schemaVersion = 1
 )
 
-// schema initializes a new file. _collections stores, for each collection, the number of documents, and the version of
-// textsearch.Words and the fields that its FTS5 table was built with (searched; see prepareWords).
+// schema initializes a new file. _collections has a row for each collection. documents is the number of documents. searched has
+// the version of textsearch.Words, and the fields, with which the FTS5 table was built; see prepareWords.
 const schema = `
 	BEGIN IMMEDIATE;
 	CREATE TABLE _collections (name TEXT PRIMARY KEY, documents INTEGER NOT NULL, searched TEXT NOT NULL) WITHOUT ROWID;
@@ -87,9 +87,9 @@ type DB struct {
 	collections []*collection // in the order of the calls to Open
 }
 
-// Open opens the file at path. It creates the file and its directory if they are missing, accessible to their owner only. A
-// lock on the file path.lock ensures that only one process has the database open. If another process has the database open,
-// Open fails.
+// Open opens the file at path. It creates the file and its directory if they are missing, accessible only to their owner. A lock
+// on the file path.lock ensures that only one process has the database open. If another process has the database open, Open
+// fails.
 func Open(ctx context.Context, path string, opts Options) (_ *DB, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {

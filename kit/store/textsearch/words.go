@@ -29,7 +29,7 @@ func Words(text string) []string {
 	})
 }
 
-// QueryWords returns the distinct prefixes of a query. A text matches if each of these prefixes begins a word of the text. The
+// QueryWords returns the distinct words of a query. A text matches if each of these words is a prefix of a word of the text. The
 // result is empty if the query has neither letters nor digits.
 func QueryWords(text string) []string {
 	return split(fold(text), func(run string, add func(string)) {
@@ -168,7 +168,8 @@ var asciiFold = func() (table [utf8.RuneSelf]byte) {
 }()
 
 // plainLetters has the folded forms of letters that Unicode does not decompose. People type these letters without the stroke or
-// as two letters. It also has U+0345, a mark whose upper case is a letter, and U+0640, which only stretches Arabic text.
+// as two letters. plainLetters also has U+0345, a mark whose upper case is a letter, and U+0640, which only stretches Arabic
+// text.
 var plainLetters = map[rune]string{
 	'ß': "ss", 'ẞ': "ss", 'æ': "ae", 'Æ': "ae", 'œ': "oe", 'Œ': "oe", 'ø': "o", 'Ø': "o", 'đ': "d", 'Đ': "d",
 	'ħ': "h", 'Ħ': "h", 'ł': "l", 'Ł': "l", 'ŧ': "t", 'Ŧ': "t", '\u0345': "ι", 'ـ': "",

@@ -44,8 +44,8 @@ type Options struct {
 
 // Copy copies all collections except those in Skip, compares the target with the source, and creates the indexes. While Copy
 // runs, and after an error or an interruption, the target is marked as unfinished. If Copy is called again with the same
-// addresses, it continues after the last document of the target. If the comparison found a difference, the next Copy starts
-// from the beginning.
+// addresses, it continues after the last document of each collection in the target. If the comparison found a difference, the
+// next Copy starts from the beginning.
 func Copy(ctx context.Context, o Options) (err error) {
 	if engines.Same(o.From, o.To) {
 		return errSame
