@@ -3,8 +3,8 @@
 //
 // The first line of a CSV file has the names of the fields. A cell contains a string unchanged, and any other value as JSON. An
 // empty cell means that the field is null or absent. A cell that contains only an apostrophe (') is an empty string. A value that
-// begins with =, +, -, @, a tab, a carriage return or ' is written with the prefix ', which prevents spreadsheets from running
-// the value as a formula (OWASP, CSV Injection).
+// begins with =, +, -, @, a tab, a carriage return or ' is written with the prefix '. The prefix prevents spreadsheets from
+// running the value as a formula (OWASP, CSV Injection).
 package exchange
 
 import (
@@ -61,8 +61,8 @@ type Column struct {
 	Index []int // index of the field in the struct of a record, for reflect.Value.FieldByIndex
 }
 
-// Columns returns the columns for the fields of the struct type t that have one of the names, or for all fields if names is
-// nil.
+// Columns returns the columns for the fields of the struct type t whose names are in names. If names is nil, it returns all
+// columns.
 func Columns(t reflect.Type, names []string) (columns []Column) {
 	for _, f := range reflect.VisibleFields(t) {
 		if name := store.FieldName(f); name != "" && name != "-" && !f.Anonymous && (names == nil || slices.Contains(names, name)) {

@@ -71,8 +71,8 @@ type Spec struct {
 
 const defaultSort = "createdAt"
 
-// Store returns the store.Spec of the collection. Besides the indexes in more, it has an index on createdAt, one on each field in
-// Sort, and one on (field, createdAt) for each field in Filter that is neither a list nor in Sort.
+// Store returns the store.Spec of the collection. The Spec has the indexes in more, an index on createdAt, and an index on each
+// field in Sort. It also has an index on (field, createdAt) for each field in Filter that is neither a list nor in Sort.
 func (s Spec) Store(more ...store.Index) store.Spec {
 	out := store.Spec{Name: s.Name, Search: s.Search, Indexes: more, Changes: s.Changes}
 	add := func(fields ...string) {
@@ -103,7 +103,7 @@ type Page[V any] struct {
 	export *export[V] // nil unless the query asks for an export
 }
 
-// Collection is a store.Collection, or a type that embeds one.
+// Collection is a store.Collection, or a type that embeds a store.Collection.
 type Collection[D store.Document] interface {
 	List(context.Context, store.Query) ([]D, error)
 	Page(context.Context, store.Query) ([]D, int64, error)

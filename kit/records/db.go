@@ -31,7 +31,7 @@ func (d *DB) Open(spec store.Spec) store.Engine {
 	return e
 }
 
-// Atomic implements store.DB. In an import whose mode is not write, it only calls f.
+// Atomic implements store.DB. In an import whose mode is collect or dry, Atomic only calls f.
 func (d *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 	if c, ok := importing(ctx); ok && c.on.mode != write {
 		return f(ctx)
@@ -39,7 +39,7 @@ func (d *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 	return d.DB.Atomic(ctx, f)
 }
 
-// Together implements store.DB. Like Atomic, it only calls f in an import whose mode is not write.
+// Together implements store.DB. In an import whose mode is collect or dry, Together only calls f.
 func (d *DB) Together(ctx context.Context, f func(context.Context) error) error {
 	if c, ok := importing(ctx); ok && c.on.mode != write {
 		return f(ctx)

@@ -276,8 +276,8 @@ func (im *Importer) store(ctx context.Context, page []*record) error {
 	return nil
 }
 
-// sideBySide stores records concurrently. If a record fails with ValidationFailed before the route has written anything,
-// sideBySide tries the record again after the others, because the record may refer to one of them.
+// sideBySide stores records concurrently. A record may refer to another record that is not stored yet. Therefore, if a record
+// fails with ValidationFailed before its route has written anything, sideBySide tries again after the others.
 func (im *Importer) sideBySide(ctx context.Context, records []*record) error {
 	if err := im.each(ctx, records, writers); err != nil {
 		return err
@@ -349,7 +349,7 @@ func (im *Importer) waves(records []*record) (waves [][]*record) {
 	return append(waves, records[begin:])
 }
 
-// each calls im.one for each record without an error, for at most n records at a time.
+// each calls im.one for each record whose err is nil, for at most n records at a time.
 func (im *Importer) each(ctx context.Context, records []*record, n int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
@@ -368,7 +368,7 @@ func (im *Importer) each(ctx context.Context, records []*record, n int) error {
 	return group.Wait()
 }
 
-// isFatal reports whether the database or the end of a context caused the error.
+// isFatal reports whether err means that the database is unavailable or a context has ended.
 func isFatal(err error) bool {
 	return apperr.Is(err, apperr.Unavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

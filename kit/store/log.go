@@ -34,7 +34,7 @@ type LogQuery struct {
 	Limit      int      // at least 1
 }
 
-// LogFilter selects entries of a Log. A zero field other than Limit does not restrict the selection.
+// LogFilter selects entries of a Log. Fields with the zero value, except Limit, do not restrict the selection.
 type LogFilter struct {
 	Collection   string
 	RecordID, By ID
@@ -50,8 +50,7 @@ type Position struct {
 	ChangeID ID
 }
 
-// ErrPosition is returned by Log.Read if the log does not have the position, because the position belongs to another database or
-// Sweep has deleted the entry.
+// ErrPosition is returned by Log.Read if the position belongs to another database, or if Sweep has deleted its entry.
 var ErrPosition = apperr.New(apperr.NotFound, "The log of changes does not have this position.")
 
 // ChangeType is the effect of a change on a document.

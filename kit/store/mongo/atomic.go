@@ -23,7 +23,7 @@ const probes = "_transactions"
 // session is the state of one attempt to run the function passed to Atomic.
 type session struct {
 	engine.Transaction
-	failed error // the driver's error from the operation that failed
+	failed error // the error of the last operation; it wraps the driver's error
 }
 
 type sessionKey struct{ client *driver.Client }

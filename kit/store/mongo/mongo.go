@@ -40,7 +40,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// DefaultName is the name of the database if the URI does not name a database, and the name of the client in the server's log.
+// DefaultName is the name of the database if the URI does not name a database. It is also the name of the client in the server's
+// log.
 const DefaultName = "ginseng"
 
 const (

@@ -128,8 +128,8 @@ func comparison(c store.Comparison) (bson.D, error) {
 	return nil, fmt.Errorf("mongo: unknown comparison %q", c.Op)
 }
 
-// textSearch selects documents that have each word of the query, as a prefix, in at least one searched field. Servers evaluate
-// an anchored regular expression as a range of the index.
+// textSearch selects documents in which each word of the query is a prefix of a word in a searched field. Servers evaluate an
+// anchored regular expression as a range of the index.
 func (s *schema) textSearch(query string) bson.D {
 	words := textsearch.QueryWords(query)
 	if len(words) == 0 {

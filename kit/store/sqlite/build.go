@@ -151,7 +151,7 @@ func (b *builder) membership(f store.Membership) *builder {
 	return b.write(")")
 }
 
-// oneOf writes the condition that the preceding expression equals an item of list. One parameter has all items, so that the
+// oneOf writes the condition that the preceding expression equals an item of list. All items are in one parameter, so that the
 // number of items is not limited and does not change the statement.
 func (b *builder) oneOf(list any) *builder {
 	data, err := encode(list)
@@ -191,7 +191,7 @@ func (b *builder) orderBy(order []store.Order) *builder {
 	return b
 }
 
-// part is a section of a list: the rows that a filter selects, in an order.
+// part is a section of a list: the rows that filter selects, sorted by order.
 type part struct {
 	filter store.Filter
 	order  []store.Order

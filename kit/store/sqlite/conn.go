@@ -287,8 +287,8 @@ func translate(err error) error {
 	return err
 }
 
-// isUnavailable reports whether err is an SQLite error that prevents the use of the file, for example a full or read-only disk,
-// an I/O error or a lock of another program. It returns false for the error of an invalid statement.
+// isUnavailable reports whether err is an SQLite error that prevents the use of the file, such as a full disk or a lock of
+// another program. It returns false for the error of an invalid statement.
 func isUnavailable(err error) bool {
 	switch codeOf(err) & 0xff {
 	case sqlite3.SQLITE_OK, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG,

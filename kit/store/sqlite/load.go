@@ -10,7 +10,7 @@ import (
 )
 
 // Load implements store.Engine. It stores all documents or none, in one transaction. The documents become durable with the next
-// Prepare or the next other write.
+// Prepare or another durable write.
 func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	if c.err != nil {
 		return c.err

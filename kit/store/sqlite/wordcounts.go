@@ -76,5 +76,5 @@ func (c *collection) lookUp(conn *conn, prefix string, limit int64) (rows map[in
 	return rows, entries < wordsPerDocument*limit, nil
 }
 
-// postings returns the quoted name of the table that has a row for each word of each document, in the order of the words.
+// postings returns the quoted name of the table that has a row for each word of each document, sorted by word.
 func (c *collection) postings() string { return quote(c.spec.Name + ":postings") }

@@ -29,7 +29,7 @@ const maxBatchText = 64 << 10
 const maxHeld = 10 * time.Millisecond
 
 // writesPerCheckpoint is the number of writes after which a checkpoint starts. These writes fill about 2000 pages of the
-// write-ahead log. At wal_autocheckpoint pages, a commit would make a checkpoint itself.
+// write-ahead log. If the log reaches wal_autocheckpoint pages, a commit makes the checkpoint itself.
 const writesPerCheckpoint = 300
 
 // writer makes all changes. Its goroutine runs the queued writes in one transaction (a batch), commits, and then returns their
@@ -74,7 +74,7 @@ type transaction struct {
 	words      map[string][]string   // the words of long texts, by text; other texts are split when they are indexed
 	size       int                   // total size of the searched texts so far, in bytes
 	held       time.Duration         // total time of Atomics so far
-	writes     int                   // number of writes so far, without the one that is running
+	writes     int                   // number of writes so far, without the running write
 	log        *engine.LogSignal
 	logged     map[string]int64 // number of the newest log entry that this transaction has added, by collection
 	broken     bool             // a write failed halfway, so the transaction must be rolled back

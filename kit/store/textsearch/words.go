@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The maximum length of a word, in runes. Longer words are cut, which keeps the keys of an index short. Words of texts and of
-// queries are cut in the same way, so that a long word in a query matches the same word in a text.
+// The maximum length of a word, in runes. Longer words are cut, which keeps the keys of an index short. The words of texts and
+// queries are cut alike, so a long word in a query matches the same word in a text.
 const (
 	maxWord  = 32 // in a script with spaces between words
 	maxPiece = 6  // in a script without spaces between words
@@ -70,8 +70,8 @@ func split(text string, pieces func(run string, add func(string))) (words []stri
 	return words
 }
 
-// runEnd returns the end of the run of characters of one kind that begins at start, and whether the script of the run has no
-// spaces between words.
+// runEnd returns the end of the run that begins at start. dense reports whether the script of the run has no spaces between
+// words. A run either has only characters of such scripts, or none.
 func runEnd(text string, start int) (end int, dense bool) {
 	for end = start; end < len(text) && text[end] != ' '; {
 		size, unspaced := 1, false
