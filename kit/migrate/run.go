@@ -99,8 +99,8 @@ func (r *Runner) recorded(ctx context.Context) ([]record, error) {
 	return r.records.List(ctx, store.Query{Filter: changed, Sort: []store.Order{{Field: "createdAt"}}})
 }
 
-// CheckKnown fails if the database has a record of a migration that the service does not have. Then another version of the
-// service has changed the documents. CheckKnown may be called before DB.Prepare.
+// CheckKnown fails if the database has a record of a migration that the service does not have. In that case, another version of
+// the service has changed the documents. CheckKnown may be called before DB.Prepare.
 func (r *Runner) CheckKnown(ctx context.Context) error {
 	records, err := r.recorded(ctx)
 	if err != nil {

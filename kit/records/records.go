@@ -168,8 +168,7 @@ func (s *Service) target(name string) (*target, error) {
 	return t, nil
 }
 
-// has reports whether the resource has a route with the method. The route is for a record if ofRecord is true, otherwise for the
-// collection.
+// has reports whether the resource has a route with the method: for a record if ofRecord is true, otherwise for the collection.
 func (t *target) has(method string, ofRecord bool) bool {
 	return slices.ContainsFunc(t.routes, func(r gin.RouteInfo) bool {
 		return r.Method == method && (r.Path != t.collection) == ofRecord

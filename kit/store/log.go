@@ -50,7 +50,7 @@ type Position struct {
 	ChangeID ID
 }
 
-// ErrPosition is returned by Log.Read if the position belongs to another database, or if Sweep has deleted its entry.
+// ErrPosition is returned by Log.Read if the position belongs to another database, or if Sweep has deleted the entry.
 var ErrPosition = apperr.New(apperr.NotFound, "The log of changes does not have this position.")
 
 // ChangeType is the effect of a change on a document.

@@ -4,7 +4,7 @@
 //
 // # Rules of both engines
 //
-//   - A document is a Go struct that embeds Meta and has `json` tags, which both engines use as field names. A dotted path
+//   - A document is a Go struct that embeds Meta. Both engines use the names in its `json` tags as field names. A dotted path
 //     ("profile.city") names a nested field. "id" names the id of the document.
 //   - null and absent are the same: a nil pointer is not stored, and an absent list is read as an empty list.
 //     Eq(field, nil) selects documents without the field.
@@ -214,8 +214,8 @@ type Collection[T Document] struct {
 	now      func() time.Time
 }
 
-// WithClock returns db with the clock now. Collections that are opened on the result use now to set updatedAt. The default clock
-// is time.Now.
+// WithClock wraps db. Collections that are opened on the result call the now function to set updatedAt. The default function is
+// time.Now.
 func WithClock(db DB, now func() time.Time) DB { return clockDB{db, now} }
 
 type clockDB struct {

@@ -23,7 +23,7 @@ const probes = "_transactions"
 // session is the state of one attempt to run the function passed to Atomic.
 type session struct {
 	engine.Transaction
-	failed error // the error of the last operation; it wraps the driver's error
+	failed error // the error of the last operation; may wrap an error of the driver
 }
 
 type sessionKey struct{ client *driver.Client }

@@ -37,8 +37,8 @@ const (
 
 	moveInterval  = 5 * time.Second        // how often a mover looks for pending entries of other instances
 	watchInterval = 100 * time.Millisecond // how often watch looks for entries that other instances have moved
-	// Sweep keeps each entry for sweepMargin longer than requested. Otherwise, a mover that pauses could insert again an entry
-	// that Sweep has deleted.
+	// Sweep keeps each entry for sweepMargin longer than requested. Otherwise, a mover that pauses could reinsert an entry that
+	// Sweep has deleted.
 	sweepMargin = time.Hour
 )
 
@@ -153,7 +153,7 @@ func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	return max(n-deleted, maxCounted+1), err
 }
 
-// bury turns each document that f selects into a tombstone, and returns their number.
+// bury turns the documents that f selects into tombstones, and returns their number.
 func (c *collection) bury(ctx context.Context, f store.Filter) (n int64, err error) {
 	defer c.log.wake()
 	filter, err := c.existing(f)

@@ -39,8 +39,8 @@ const (
 	searchWait  = 5 * time.Second // how long a further search waits before it fails with store.ErrSearches
 )
 
-// begin translates the filter of a query. If the filter has a search and maxSearches searches are already running, begin waits
-// for at most searchWait. If err is nil, the caller must call end after the query.
+// begin translates f, the filter of a query. If f has a search and maxSearches searches are already running, begin waits for at
+// most searchWait. If err is nil, the caller must call end after the query.
 func (c *collection) begin(ctx context.Context, f store.Filter) (filter bson.D, end func(), err error) {
 	filter, err = c.existing(f)
 	if err != nil || !engine.HasSearch(f) {

@@ -38,7 +38,8 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 	return c.log.reset(ctx, c.spec.Name)
 }
 
-// Names implements store.DB. It omits the collections of MongoDB and of the engine. Their names begin with "system." and "_".
+// Names implements store.DB. It omits MongoDB's collections, whose names begin with "system.", and the engine's collections,
+// whose names begin with "_".
 func (db *DB) Names(ctx context.Context) ([]string, error) {
 	names, err := db.db.ListCollectionNames(ctx, bson.D{})
 	if err != nil {

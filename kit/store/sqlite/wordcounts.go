@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// wordCounts caches the number of documents with a word. Counting these documents takes longer than finding a page of them. An
-// outdated number only makes a list slower.
+// wordCounts caches, for each word, the number of documents with the word. Counting these documents takes longer than reading a
+// page of a list. An outdated number only makes a list slower.
 type wordCounts struct {
 	mu    sync.Mutex
 	known map[string]wordCount
