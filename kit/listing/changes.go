@@ -32,7 +32,7 @@ const ownerField = "userId"
 // changesScope is the scope of cursors for positions in the log; see Cursors.Seal.
 const changesScope = "changes"
 
-// ParseChanges parses the query string of a feed of changes. lastEventID is the header Last-Event-ID, which takes precedence over
+// ParseChanges parses the query string of a feed of changes. lastEventID is the Last-Event-ID header, which takes precedence over
 // the after parameter. If the position is invalid, ParseChanges sets Lost. ValidationFailed: at least one parameter is invalid;
 // the error lists all invalid parameters.
 func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQuery, error) {

@@ -14,7 +14,7 @@ import (
 type export[V any] struct {
 	format  exchange.Format
 	name    string // name of the list
-	expands bool   // the rows have the field expand
+	expands bool   // the rows have the expand field
 	after   []any  // the position after the page; nil for the last page
 	next    func(context.Context) (Page[V], error)
 }

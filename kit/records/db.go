@@ -124,8 +124,8 @@ func (e *engine) Insert(ctx context.Context, id store.ID, doc any) error {
 	return e.Engine.Insert(writing(ctx), c.record.id, completed)
 }
 
-// complete returns a copy of doc, the document to insert. In the copy, the fields that clients of the API cannot set have the
-// values from the file.
+// complete returns a copy of doc, the document to insert. In the copy, the fields that clients of the API cannot set, except
+// version, have the values from the file.
 func (c *call) complete(doc any) (store.Document, error) {
 	completed := reflect.New(reflect.TypeOf(doc))
 	completed.Elem().Set(reflect.ValueOf(doc))

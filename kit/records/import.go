@@ -88,10 +88,10 @@ type record struct {
 	kept    bool
 }
 
-// Import creates the records of a file, and updates stored records if UpdateBy is set. Created records keep the id, createdAt,
-// updatedAt and userId from the file, and the other fields that clients of the API cannot set. A record without an ID gets an
-// ID derived from its position and content, so that a repeated import creates the same IDs. Import fails if the options are
-// invalid, the file cannot be read or the database fails; records that were stored before the error remain.
+// Import creates the records of a file, and updates stored records if UpdateBy is set. Created records keep from the file the
+// fields that clients of the API cannot set, such as id, createdAt and userId, but not version. A record without an ID gets an ID
+// derived from its position and content, so that a repeated import creates the same IDs. Import fails if the options are invalid,
+// the file cannot be read or the database fails; records that were stored before the error remain.
 func (s *Service) Import(ctx context.Context, in io.Reader, o ImportOptions) (Result, error) {
 	im := &Importer{ImportOptions: o, Service: s}
 	if err := im.prepare(ctx); err != nil {

@@ -75,7 +75,7 @@ type DB interface {
 // Spec declares a collection.
 type Spec struct {
 	Name    string   // plural: "articles"
-	Search  []string // string fields in which the filter Search looks for words
+	Search  []string // string fields in which Search looks for words
 	Indexes []Index
 	// If Changes is true, the log of changes records each insert, update and delete with its author (WithAuthor). A migration or
 	// a Load makes one entry for all of its changes. Other programs must not delete documents.
@@ -87,11 +87,11 @@ type Spec struct {
 	// Parent.
 	Parent string
 
-	document reflect.Type // set by the function Open
+	document reflect.Type // set by store.Open
 }
 
-// NewDocument returns a pointer to a zero document of the collection's type. s must be a Spec that the function Open has passed
-// to DB.Open.
+// NewDocument returns a pointer to a zero document of the collection's type. s must be a Spec that store.Open has passed to
+// DB.Open.
 func (s Spec) NewDocument() Document { return reflect.New(s.document).Interface().(Document) }
 
 // Index declares an index. Engines append the id to the fields of an index that is not unique. A list that is sorted by these

@@ -95,9 +95,9 @@ func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 	return translate(err, c.indexes)
 }
 
-// conflictingFields returns the fields of the unique index that rejected a document. It looks for a document with the same values
-// among the documents that the filter others selects. It returns nil if there is no such document. value returns the value of
-// the rejected document at a path, or nil.
+// conflictingFields returns the fields of the unique index that rejected a document. It looks for a stored document with the same
+// values among the documents that others selects. If there is no such document, it returns nil. value returns the value of the
+// rejected document at a path, or nil.
 func (c *collection) conflictingFields(ctx context.Context, value func(path string) any, others bson.D) []string {
 	id := newIndex(store.Index{Fields: []string{"id"}, Unique: true})
 	for _, idx := range slices.Concat(c.indexes, []index{id}) {

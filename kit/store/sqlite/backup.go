@@ -16,9 +16,10 @@ import (
 )
 
 // Backup writes a snapshot of the database at path to a new file and checks the file. It fails if the new file already exists.
-// After any other error, the new file does not exist, except if only the sync of the directory failed. Every few MiB, Backup
-// calls progress with the number of copied bytes and the total number of bytes. Another process may use the database during the
-// backup. The changes of that process are not in the backup, and stay in the write-ahead log until the backup ends.
+// After any other error, the new file does not exist. As an exception, it exists if only the sync of the directory fails. Every
+// few MiB, Backup calls progress with the number of copied bytes and the total number of bytes. Another process may use the
+// database during the backup. The changes of that process are not in the backup, and stay in the write-ahead log until the backup
+// ends.
 func Backup(ctx context.Context, path, file string, progress func(done, total int64)) (err error) {
 	if _, err := os.Lstat(file); err == nil {
 		return fmt.Errorf("%s already exists; name a new file", file)

@@ -39,7 +39,7 @@ func prepareLog(tx *transaction) error {
 	return tx.addEntry("", store.Reset, store.ID{}, store.Author{}, nil, "")
 }
 
-// scope writes a comma and a column for the method record. The column has the values of the fields in Spec.Scope as a JSON
+// scope writes a comma and a column for transaction.record. The column has the values of the fields in Spec.Scope as a JSON
 // object.
 func (b *builder) scope() *builder {
 	if len(b.c.spec.Scope) == 0 {

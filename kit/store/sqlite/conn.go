@@ -308,7 +308,7 @@ func codeOf(err error) int {
 }
 
 // uniqueFields returns the fields of the unique index that SQLite's message names. If the message names no index, the duplicate
-// is in the column id.
+// is in the id column.
 func uniqueFields(err error) []string {
 	_, after, ok := strings.Cut(err.Error(), "index '")
 	if !ok {

@@ -38,7 +38,7 @@ func (c *collection) Load(ctx context.Context, docs []store.Document) error {
 				return err
 			}
 		}
-		// An empty value of the column searched makes Prepare rebuild the words of all documents.
+		// If the searched column is empty, Prepare rebuilds the words of all documents.
 		_, err := tx.exec("UPDATE _collections SET documents=documents+?,searched='' WHERE name=?", int64(len(docs)), c.spec.Name)
 		if err != nil || !c.spec.Changes {
 			return err

@@ -11,7 +11,7 @@ import (
 
 // scan checks documents for words.
 type scan struct {
-	words []string // the method matches moves words that are often missing to the front
+	words []string // scan.matches moves words that are often missing to the front
 	paths []string // the searched fields
 	cost  int64    // total cost of the documents checked so far; see maxReaderScans
 	max   int64    // maximum of cost; 0 means no limit
