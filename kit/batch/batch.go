@@ -105,7 +105,7 @@ func (h *Handler) Handle(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	g.Data(http.StatusOK, rest.ContentType, body.Bytes()) // not rest.OK, which could fail for lack of memory
+	g.Data(http.StatusOK, rest.ContentType, body.Bytes()) // not rest.OK, which could fail after the batch is stored
 	return nil
 }
 

@@ -55,7 +55,7 @@ func (o *Object) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	return nil
 }
 
-// ParseInput implements rest.Parser. It leaves out the checks that need the routes or the responses to operations.
+// ParseInput implements rest.Parser. It omits the checks that need the routes or the responses to operations.
 func (o *Operations) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	var items []json.RawMessage
 	if json.Unmarshal(value, &items) != nil {

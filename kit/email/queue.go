@@ -29,7 +29,7 @@ const (
 	maxReason     = 300                    // maximum length of Row.Error in bytes
 	releaseWait   = 1 * time.Second        // time at shutdown to make interrupted emails due again
 	checkInterval = time.Minute            // interval of the job that looks for due emails
-	minDelay      = 100 * time.Millisecond // minimum time before the next check, if a due email could not be claimed
+	minDelay      = 100 * time.Millisecond // minimum delay of the call of Send that plan schedules
 )
 
 // Backoff lists the delays between the attempts to send an email. The delays add up to almost a day.
@@ -100,8 +100,8 @@ type QueueOptions struct {
 
 // Queue sends emails in the background and retries failed attempts. It stores the emails in the database, so that no email is
 // lost in a crash, and any instance can send them. An instance stores the result after it has sent an email. If the instance is
-// killed, pauses for more than a minute or loses the database before it stores the result, the email is sent twice. Addresses
-// and content are never logged.
+// killed, pauses for more than a minute or cannot reach the database before it stores the result, the email is sent twice.
+// Addresses and content are never logged.
 type Queue struct {
 	Tracer Tracer // can be nil
 
@@ -113,7 +113,7 @@ type Queue struct {
 	backoff  []time.Duration
 	builders map[string]Builder
 	slots    chan struct{}   // has an element for each email being sent
-	ctx      context.Context // the parent of the contexts of all attempts
+	ctx      context.Context // parent context of all attempts
 	cancel   context.CancelFunc
 
 	mu      sync.Mutex
@@ -176,8 +176,8 @@ func (q *Queue) Collectors() []prometheus.Collector {
 // Rows returns the collection of the emails that have not been sent yet or that failed in the last day.
 func (q *Queue) Rows() *store.Collection[Row] { return q.rows }
 
-// Handle registers the Builder for a kind of emails. Call Handle before the server starts. It panics if the kind already has a
-// Builder.
+// Handle registers the Builder for a kind of email. Call Handle before the server starts. Handle panics if the kind already has
+// a Builder.
 func (q *Queue) Handle(kind string, build Builder) {
 	if q.builders[kind] != nil {
 		panic("email: two modules send emails of kind " + kind)
@@ -230,8 +230,8 @@ func (q *Queue) release(r Row) {
 // row.
 func (r Row) use() string { return "email " + r.ID.Hex() }
 
-// checkRoom fails with Unavailable if too many emails are waiting or the database is unavailable. Counting is slow. Between two
-// counts, checkRoom adds the number of emails that this instance has enqueued.
+// checkRoom fails with Unavailable if too many emails are waiting or the database is unavailable. Counting is slow, so
+// checkRoom uses the last count plus the number of emails that this instance has enqueued since then.
 func (q *Queue) checkRoom() error {
 	q.countMu.Lock()
 	defer q.countMu.Unlock()
@@ -249,16 +249,16 @@ func (q *Queue) checkRoom() error {
 	return nil
 }
 
-// count returns the number of emails with the status. It does not use the context of a request, because that can be the context
-// of DB.Atomic.
+// count returns the number of emails with the status. It does not use the context of a request, so that it never runs in the
+// transaction of a request.
 func (q *Queue) count(status string) (int64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
 	return q.rows.Count(ctx, store.Eq("status", status))
 }
 
-// Send starts to send the due emails in the background. Enqueue and the job call Send. The server also calls Send at startup,
-// to send emails left unsent by a stopped instance.
+// Send starts to send the due emails in the background. The server calls Send at startup, to send emails left unsent by a
+// stopped instance.
 func (q *Queue) Send() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -338,15 +338,15 @@ func (q *Queue) dispatch() {
 	}
 }
 
-// plan schedules a call of Send for the time at which the next email is due, if this is before the next run of the job. It also
-// considers emails that other instances have enqueued.
+// plan schedules a call of Send for the time at which the next email is due. The email can come from any instance. If no email
+// is due within checkInterval, plan does nothing: the job calls Send in time.
 func (q *Queue) plan() {
 	now := q.now()
 	next, err := q.rows.List(q.ctx, store.Query{
 		Filter: store.Lt("nextAttemptAt", store.At(now.Add(checkInterval))), Sort: []store.Order{{Field: "nextAttemptAt"}}, Limit: 1, Fields: []string{"nextAttemptAt"},
 	})
 	if err != nil || len(next) == 0 {
-		return // after an error, the job calls Send again
+		return // after an error, the job calls Send
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -443,8 +443,8 @@ func (q *Queue) run(r Row) {
 	}
 }
 
-// reason returns Row.Error for an error. sent reports whether err comes from the Sender: only these errors are certain not to
-// contain the address or the content of the email.
+// reason returns Row.Error for an error. sent reports whether err comes from the Sender. Only errors of the Sender are certain
+// not to contain the address or the content of the email.
 func reason(sent bool, err error) string {
 	if !sent {
 		return "the email cannot be built: " + string(apperr.CodeOf(err)) + "; see the log"
@@ -468,8 +468,8 @@ func (q *Queue) save(ctx context.Context, r Row, reason string, delay time.Durat
 	q.update(ctx, r, store.Set("error", reason), store.Set("nextAttemptAt", store.At(q.now().Add(delay))))
 }
 
-// update changes a row, unless another instance has claimed the email after the lease. If update fails, the email becomes due
-// after the lease.
+// update changes a row, unless another instance has claimed the email after the lease expired. If update fails, the email
+// becomes due when the lease expires.
 func (q *Queue) update(ctx context.Context, r Row, changes ...store.Change) {
 	_, err := q.rows.Update(ctx, store.And(store.Eq("id", r.ID), store.Eq("version", r.Version)), changes...)
 	if err != nil && !apperr.Is(err, apperr.NotFound) {

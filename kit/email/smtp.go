@@ -49,7 +49,7 @@ func (s *smtpSender) Send(ctx context.Context, m Message) error {
 		return failed(true, "SMTP client: %w", err)
 	}
 	err = client.DialAndSendWithContext(ctx, msg)
-	if err == nil || msg.IsDelivered() { // if the email was delivered, ignore a later failure, so that it is not sent again
+	if err == nil || msg.IsDelivered() { // ignore a failure after the delivery, so that the email is not sent again
 		return nil
 	}
 	return smtpError(err)
@@ -117,8 +117,8 @@ func (s *smtpSender) policy() gomail.TLSPolicy {
 	return gomail.TLSOpportunistic
 }
 
-// smtpError returns an error with the code of the response, if there is a response. The error omits the message of the response,
-// because that can quote the email. An error with a code 5yz is permanent (RFC 5321 section 4.2.1).
+// smtpError returns an error with the code of the response, if there is a response. The error omits the message of the
+// response, which can quote the email. An error with a code 5yz is permanent (RFC 5321 section 4.2.1).
 func smtpError(err error) error {
 	var sending *gomail.SendError
 	var reply *textproto.Error

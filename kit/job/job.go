@@ -34,7 +34,8 @@ type Job struct {
 	Name     string        // unique in the service; used in the database, log lines and metrics
 	Interval time.Duration // time from the start of a run to the start of the next run, at least a second
 	// Run does the work. It must return when ctx ends: when the server stops, or at the time limit. The time limit is the
-	// interval, but at most ten minutes. A failed run is repeated when the lease ends, ten seconds after the time limit.
+	// interval, but at most ten minutes. After a failed run, the next run starts ten seconds after the time limit of the failed
+	// run.
 	Run func(ctx context.Context) error
 }
 
@@ -44,7 +45,7 @@ const SweepInterval = 10 * time.Minute
 const (
 	maxRun      = 10 * time.Minute // maximum time limit of a run; if the interval is shorter, the interval is the time limit
 	leaseMargin = 10 * time.Second // time after the time limit for the run to end, and for differences between clocks
-	maxWait     = time.Minute      // maximum time until an instance reads the record again, in case a clock was changed
+	maxWait     = time.Minute      // maximum time until an instance reads the state of a job again, in case a clock was changed
 )
 
 func (j Job) limit() time.Duration { return min(j.Interval, maxRun) }

@@ -53,7 +53,7 @@ type Hasher struct {
 	waiting        atomic.Int64  // number of callers that are waiting or whose hash is running
 	rejected       atomic.Int64  // number of rejected callers since the start
 	limit          int64         // maximum number of waiting callers
-	dummy          string        // verified instead of an empty hash, which then takes as long as another hash
+	dummy          string        // verified instead of an empty hash, so that the verification takes as long as for another hash
 }
 
 // NewHasher returns a Hasher for this machine.

@@ -25,8 +25,8 @@ func NewGuesses(l *Limiter) *Guesses {
 	return &Guesses{limiter: l, running: slot.NewKeyed[Key](1, maxWaiting+1)}
 }
 
-// Guess is a guess at an account. A wrong guess adds one to each counter, except the counters from which the client is exempt. A
-// right guess resets the first counter of Own.
+// Guess is a guess at the secret of an account. A wrong guess adds one to each counter, except the counters from which the
+// client is exempt. A right guess resets the first counter of Own.
 type Guess struct {
 	Own    []Key // the counters for guesses of this client
 	Shared []Key // the counters that guesses of other clients also use up, the counter of the account first; can be empty

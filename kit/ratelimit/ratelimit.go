@@ -41,12 +41,12 @@ func (r Rule) Of(parts ...string) Key {
 // of an IPv6 address. The client can choose the other bits of an IPv6 address (RFC 4291 section 2.5.1).
 func Network(address string) string { return prefix(address, 64) }
 
-// Site returns the whole IPv4 address, or the /48 prefix of an IPv6 address, which is the usual size of a customer's network
-// (RFC 6177 section 2).
+// Site is like Network, but with the /48 prefix of an IPv6 address. This is the usual size of a customer's network (RFC 6177
+// section 2).
 func Site(address string) string { return prefix(address, 48) }
 
-// prefix returns the whole IPv4 address, or the prefix of an IPv6 address with a length of bits. It returns other strings
-// unchanged.
+// prefix returns the whole IPv4 address, or the prefix of an IPv6 address. bits is the length of the prefix. prefix returns
+// other strings unchanged.
 func prefix(address string, bits int) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -181,9 +181,9 @@ func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, err
 	}
 }
 
-// latest returns the latest time at which a window that has already begun can end. This is now plus twice the length of a window,
-// because the clock of another instance may be ahead by up to the length of a window. A window that ends later is ignored: the
-// clock that began the window has since been set back.
+// latest returns the latest time at which a window that has already begun can end. This is now plus twice the length of a
+// window, because the clock of another instance may be ahead by up to the length of a window. A window that ends later is
+// ignored: the clock of the instance that began the window has since been set back.
 func (k Key) latest(now store.Time) store.Time { return store.At(now.Add(2 * k.rule.Window)) }
 
 // Clear resets the counters and returns their states.
@@ -196,8 +196,8 @@ func (l *Limiter) Clear(ctx context.Context, keys ...Key) (States, error) {
 	return states, err
 }
 
-// Undo subtracts one from each counter. Use Undo if Take counted an attempt before its result was known, and attempts with this
-// result do not count.
+// Undo subtracts one from each counter. Call Undo if Take counted an attempt before its result was known, and the result shows
+// that the attempt must not count.
 func (l *Limiter) Undo(ctx context.Context, keys ...Key) error {
 	for _, k := range keys {
 		counted := store.And(store.Eq("id", k.id), store.Gt("expiresAt", store.At(l.now())), store.Gt("count", int64(0)))

@@ -81,8 +81,8 @@ func (f *feed[D, V]) now(ctx context.Context, page rest.FeedPage) (rest.FeedPage
 	return page, err
 }
 
-// read returns the records of the entries, except records that were deleted, that the caller may not see or that the query does
-// not select. whole is false if the records are larger than rest.LargeResponse in total.
+// read returns the records of the entries, except records that were deleted, that the caller may not see or that the filter of
+// the query does not select. whole is false if the records are larger than rest.LargeResponse in total.
 func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries []store.Entry) (docs map[store.ID]D, whole bool, err error) {
 	var ids []any
 	for _, e := range entries {
@@ -110,7 +110,7 @@ func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries 
 	return docs, !size.Exceeded(), err
 }
 
-// events returns at most one event for each record, in the order of the last entries of the records.
+// events returns at most one event for each record, at the position of the last entry of the record.
 func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs map[store.ID]D) []rest.FeedEvent {
 	events, created := []rest.FeedEvent{}, make(map[store.ID]bool)
 	for i, e := range entries {

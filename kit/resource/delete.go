@@ -71,7 +71,7 @@ type blocked struct {
 	ids         []store.ID
 }
 
-// Run changes and deletes the referring records. It deletes a record before the records that the record refers to. After an
+// Run changes and deletes the referring records. It deletes referring records before the records that they refer to. After an
 // error, the caller can plan and run the deletion again.
 func (d *Deletion) Run(ctx context.Context) error {
 	for _, step := range d.steps() {
@@ -130,12 +130,12 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 	})
 }
 
-// OnDelete registers a rule, which is called with each record before the record is deleted. This includes records that Cascade
-// deletes. If the rule fails, the deletion fails. On MongoDB, a deletion can be repeated after an interruption, so the rule
-// must be idempotent. Call OnDelete before the server starts.
+// OnDelete registers a rule, which is called with each record before the record is deleted, even if Cascade deletes the record.
+// If the rule fails, the deletion fails. On MongoDB, a deletion can be repeated after an interruption, so the rule must be
+// idempotent. Call OnDelete before the server starts.
 func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) { c.onDelete = rule }
 
-// beforeDelete calls the rule that OnDelete registered with each record that f selects.
+// beforeDelete calls the rule from OnDelete for each record that f selects.
 func (c *Collection[D]) beforeDelete(ctx context.Context, f store.Filter) error {
 	if c.onDelete == nil {
 		return nil

@@ -52,7 +52,7 @@ func (e Expanded) ExpandTag() string {
 	return "." + hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
-// ExpandView adds to a view the referenced records listed in the expand parameter of a query string, as List does.
+// ExpandView adds referenced records to a view, as List does. The expand parameter of query names the references.
 // ValidationFailed: the parameter names a reference that the collection does not have, or the expanded records are larger than
 // 16 MiB in total. Unavailable: the expanded records are large, and other responses are using the budget of ctx (rest.Budget).
 func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, query url.Values, view V) (V, error) {
@@ -71,15 +71,15 @@ func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], 
 	return views[0], err
 }
 
-// errNoShare is returned by expand if the response needs a share of the budget, but has no share.
+// errNoShare is returned by listExpanded if the response needs a share of the budget, but has no share.
 var errNoShare = errors.New("resource: the response has no share of the budget")
 
 // List calls listing.Run for the records that the caller may see. For records under a parent, c is the result of
 // Collection.Under.
 //
-// List adds to the views the referenced records listed in the expand parameter. The type of the views must embed Expanded and
-// have the fields of the references. A record that does not exist, or that the caller may not see, is null. For each reference,
-// List makes one query per 100 different records, or per 1 MiB of records.
+// List adds referenced records to the views. The expand parameter names the references. The type of the views must embed
+// Expanded and have the fields of the references. A record that does not exist, or that the caller may not see, is null. For
+// each reference, List makes one query per 100 different records, or per 1 MiB of records.
 //
 // List returns the errors of listing.Run. In addition, ValidationFailed: the expanded records are larger than 16 MiB in total.
 // NotFound: the caller may not see the parent.
@@ -121,8 +121,8 @@ func listExpanded[D store.Document, V any](ctx context.Context, c *Collection[D]
 	})
 }
 
-// expand adds to the views the records that the references with the names refer to. It calls reserve with the total number of
-// bytes that it needs. The first rest.LargeResponse bytes need no reservation.
+// expand adds to the views the records that the named references refer to. It calls reserve with the total number of bytes that
+// it needs. The first rest.LargeResponse bytes need no reservation.
 func expand[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, names []string, views []V, reserve func(size int64) error) error {
 	used := &meter{reserved: rest.LargeResponse, reserve: reserve}
 	for _, name := range names {
@@ -200,9 +200,9 @@ func expanded(ref any, found map[store.ID]json.RawMessage) json.RawMessage {
 
 var null = json.RawMessage("null")
 
-// encode returns the records with the IDs as JSON, by ID. The JSON is null if the record does not exist or the caller may not see
-// the record. With an API key that lacks the scope to read the records, the caller sees only what everyone may see. encode adds
-// the bytes of each record to used as often as the ID of the record occurs, and returns the errors of used.
+// encode returns the records with the IDs as JSON, by ID. The JSON is null if the record does not exist or the caller may not
+// see the record. With an API key that lacks the scope to read the records, the caller sees only what everyone may see. encode
+// adds the bytes of each record to the meter as often as the ID of the record occurs, and returns the errors of the meter.
 func (r Reference) encode(ctx context.Context, caller access.Principal, ids []store.ID, used *meter) (map[store.ID]json.RawMessage, error) {
 	out, uses := make(map[store.ID]json.RawMessage, len(ids)), make(map[store.ID]int64, len(ids))
 	if !caller.Key.Has(r.target.resource(), access.ScopeRead) {

@@ -28,11 +28,11 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Target is implemented by collections that references can refer to.
+// Target is a collection that references can refer to.
 type Target interface {
 	// Find reads the records with the IDs. found maps the ID of each record that the caller may see to its view. fields are the
 	// stored fields to read, as in store.Query. If size is not nil, Find reads the records in the order of their IDs, and stops
-	// before the first record that does not fit; unread has the IDs of the remaining records.
+	// before the first record that does not fit into size; unread has the IDs of the remaining records.
 	Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (found map[store.ID]any, unread []store.ID, err error)
 	referredBy(planner)
 	resource() string // the name of the resource in the scopes of API keys
@@ -46,7 +46,7 @@ type Parent interface {
 	MayChange(ctx context.Context, caller access.Principal, id store.ID) error
 }
 
-// Access returns the filter that selects the records that a caller may see, or may change. nil selects all.
+// Access returns the filter that selects the records that a caller may see, or may change. A nil filter selects all records.
 type Access func(access.Principal) store.Filter
 
 // Public gives every caller access to all records.
@@ -119,14 +119,14 @@ func ToSelf(field string, onDelete OnDelete) Reference {
 
 // Owner returns the reference in the field userId, which refers to the user who owns the record. Only admins and the master key
 // can create records for other users, and change the owner. If store.Spec.Changes is set, the owner must never change, because
-// the previous owner would not receive the change.
+// the feed of the previous owner would not contain the change.
 func Owner(users Target, onDelete OnDelete) Reference {
 	return Reference{field: "userId", target: users, onDelete: onDelete, isOwner: true}
 }
 
-// Under returns the reference from a record to its parent. Callers may see the records only if they may see the parent. If Open's
-// change parameter is nil, callers that may change the parent may also create and change its records. The records are deleted
-// with the parent.
+// Under returns the reference from a record to its parent. Callers may see the records only if they may see the parent. If
+// Open's change parameter is nil, callers that may change the parent may also create and change the records. The records are
+// deleted with the parent.
 func Under(field string, parent Parent) Reference {
 	return Reference{field: field, target: parent, onDelete: Cascade, parent: parent}
 }
@@ -141,19 +141,20 @@ type Collection[D store.Document] struct {
 	view        func(D) any
 	see, change Access
 	references  []Reference
-	within      *store.ID                      // the parent that the records are under; nil: the records of all parents; see Under
+	within      *store.ID                      // the parent of the records; nil: the records of all parents; see Under
 	onDelete    func(context.Context, D) error // see OnDelete; can be nil
 }
 
-// Open declares a collection, and registers its references with their targets. see and change select the records that a caller
-// may see and change. For records under a parent, see and change can be nil: then the rules of the parent apply.
+// Open declares a collection, and registers its references with their targets. The see parameter selects the records that a
+// caller may see; the change parameter selects the records that a caller may change. For records under a parent, both can be
+// nil: then the rules of the parent apply.
 func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, see, change Access, references ...Reference) *Collection[D] {
 	for _, r := range references {
 		if r.parent != nil {
 			spec.Parent = r.field
 		}
 	}
-	if spec.Changes { // these fields decide who may see the deletion of a record
+	if spec.Changes { // the owner and the parent decide who may see the deletion of a record
 		for _, r := range references {
 			if r.isOwner || r.parent != nil {
 				spec.Scope = append(spec.Scope, r.field)
@@ -193,7 +194,7 @@ func (c *Collection[D]) publicView(ctx context.Context, id store.ID) (any, error
 	return c.view(doc), nil
 }
 
-// wordEnd matches the end of a word in a Go name: fooBar, URLPath.
+// wordEnd matches the letters where two words of a Go name meet: oB in fooBar, LPa in URLPath.
 var wordEnd = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])`)
 
 // recordName returns the name of a record in kebab-case, from the Go name of its type: BlogPost is blog-post.
@@ -317,8 +318,8 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 	return found, unread, nil
 }
 
-// visible returns the filter that selects the records that the caller may see. It does not check the parents of the records.
-// nil selects all.
+// visible returns the filter that selects the records that the caller may see. It does not check the parents of the records. A
+// nil filter selects all records.
 func (c *Collection[D]) visible(caller access.Principal) store.Filter {
 	var filters []store.Filter
 	if c.within != nil {
@@ -335,7 +336,8 @@ func (c *Collection[D]) visible(caller access.Principal) store.Filter {
 	return store.And(filters...)
 }
 
-// changeable returns the filter that selects the records that the caller may change, visible or not. nil selects all.
+// changeable returns the filter that selects the records that the caller may change, visible or not. A nil filter selects all
+// records.
 func (c *Collection[D]) changeable(caller access.Principal) store.Filter {
 	if c.change == nil {
 		return nil
@@ -380,8 +382,8 @@ func (c *Collection[D]) writable(caller access.Principal, id store.ID, versions 
 }
 
 // explain replaces the NotFound of an operation that used the filter from writable with a more specific error. It returns other
-// errors unchanged. NotFound: the record does not exist, the caller may not see the record, or another caller has just changed or
-// deleted it. Forbidden: the caller may not change the record. store.ErrStale: the record has none of the versions.
+// errors unchanged. NotFound: the record does not exist, the caller may not see the record, or another caller has just changed
+// or deleted the record. Forbidden: the caller may not change the record. store.ErrStale: the record has none of the versions.
 func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, err error) error {
 	if !apperr.Is(err, apperr.NotFound) {
 		return err

@@ -11,8 +11,8 @@ import (
 )
 
 // Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. NotFound: the
-// caller may not see the parent. Forbidden: the caller may not choose another user as the owner, or may not change the parent,
-// if the rules of the parent apply. Conflict: see store.Collection.Insert.
+// caller may not see the parent. Forbidden: the caller may not choose another user as the owner, or the rules of the parent
+// apply and the caller may not change the parent. Conflict: see store.Collection.Insert.
 func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc D) error {
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
@@ -99,8 +99,7 @@ func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc 
 	return invalid(unknown)
 }
 
-// checkChanges is like check, but for the references of a stored record that the changes set. It ignores a reference that is set
-// to its current value.
+// checkChanges is like check, but for an update of a stored record. It checks only the references that change.
 func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principal, stored D, changes []store.Change) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
@@ -126,8 +125,8 @@ func invalid(unknown []apperr.Field) error {
 	return apperr.Invalid(unknown...)
 }
 
-// needsCheck reports whether check or mayChangeParent could reject a new record because of value. If value is the owner and the
-// caller, a rejection is possible only if the caller is a user and onDelete is not Keep.
+// needsCheck reports whether check or mayChangeParent could reject a new record because of value. If value is the owner, and
+// the owner is the caller, a rejection is possible only if the caller is a user and onDelete is not Keep.
 func (r Reference) needsCheck(caller access.Principal, value any) bool {
 	return !r.isOwner || r.onDelete != Keep && caller.IsUser() || !slices.Equal(idsOf(value), []store.ID{caller.UserID})
 }

@@ -22,8 +22,8 @@ import (
 )
 
 // Bind reads the parameters of the request body, form-encoded or JSON, into a struct and validates them. It returns the errors
-// of Body. If parameters are invalid, it returns ValidationFailed, which lists them in the order of the fields, and then the
-// unknown parameters.
+// of Body. If parameters are invalid, it returns ValidationFailed, which lists the invalid parameters in the order of the
+// fields, and then the unknown parameters.
 //
 // The type of a field is string, bool, int64, float64, store.Time, Date, ID, UUID or Decimal (a JSON string or number), a list of
 // these (a JSON array, a repeated form parameter, or one comma-separated form value), a type that implements Parser, or a pointer
@@ -40,16 +40,16 @@ import (
 //     parameter.
 //   - trim:"no" keeps the spaces around a string; other strings are trimmed.
 //
-// The type of a JSON value must match the field: a number for a string is an error, and so is an object. This keeps operators
-// such as {"$gt":""} out of queries. Bind ignores access_token and the fields of views, so that a client can send back the record
-// that it received. Any other parameter without a field is an error.
+// The type of a JSON value must match the field: a number or an object for a string is an error. This keeps operators such as
+// {"$gt":""} out of queries. Bind ignores access_token and the fields of views, so that a client can send back the record that
+// it received. Any other parameter without a field is an error.
 func Bind[T any](g *gin.Context, views ...any) (T, error) {
 	in, _, err := bind[T](g, false, views)
 	return in, err
 }
 
-// BindPatch is like Bind, for an update: a required parameter may be absent. The field Given of the returned Patch has the names
-// of the parameters in the request.
+// BindPatch is like Bind, for an update: a required parameter may be absent. Patch.Given has the names of the parameters in the
+// request.
 func BindPatch[T any](g *gin.Context, views ...any) (store.Patch[T], error) {
 	in, given, err := bind[T](g, true, views)
 	return store.Patch[T]{Fields: in, Given: given}, err
@@ -86,10 +86,10 @@ func Bound(g *gin.Context) []string {
 	return store.FieldNames(requestOf(g).bound)
 }
 
-// Parser is implemented by the types of parameters that are neither scalars nor lists of scalars. ParseInput receives the name of
-// the parameter and its JSON value. A value from a form has no quotes, so it may not be valid JSON. ParseInput returns all
-// errors. The Param of each error is a path that begins with name. ParseInput is not called for null, or for a form that repeats
-// the parameter, which is an error.
+// Parser is implemented by the types of parameters that are neither scalars nor lists of scalars. ParseInput receives the name
+// of the parameter and its JSON value. A value from a form has no quotes, so it may not be valid JSON. ParseInput returns all
+// errors. The Param of each error is a path that begins with name. ParseInput is not called for null. A form that repeats the
+// parameter is rejected without a call of ParseInput.
 type Parser interface {
 	ParseInput(name string, value json.RawMessage) []apperr.Field
 }

@@ -31,10 +31,11 @@ type Export struct {
 // Exports configures the export that a request makes. The middleware Streams.Exports sets the Exports of a request.
 type Exports struct {
 	Context context.Context // ends when the client disconnects, or the server stops
-	// Begin fails with Unavailable if too many exports are in progress. nil: there is no limit.
+	// Begin is called before an export, and end after it. Unavailable: too many exports are in progress. nil: there is no
+	// limit.
 	Begin          func() (end func(), err error)
 	VerifyInterval time.Duration // interval between calls to Verify
-	// Verify verifies that the access of the caller has not changed since the start. nil: no verification.
+	// Verify fails if the access of the caller has changed since the start of the export. nil: no verification.
 	Verify func(context.Context) error
 	Head   bool // the request is a HEAD: the response has no body
 

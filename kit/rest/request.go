@@ -40,8 +40,8 @@ import (
 const AnyQuery = "*"
 
 // Handle returns a gin.HandlerFunc that calls h and passes the error, if any, to Fail. The function rejects a query string that
-// is malformed, or that has a parameter other than params and access_token. Pass AnyQuery if h rejects unknown parameters, for
-// example with listing.Lister.Parse.
+// is malformed, or that has a parameter other than params and access_token. Pass AnyQuery if h itself rejects unknown
+// parameters, for example with listing.Lister.Parse.
 func Handle(h func(*gin.Context) error, params ...string) gin.HandlerFunc {
 	return func(g *gin.Context) {
 		if err := checkQuery(g, params); err != nil {
@@ -168,7 +168,7 @@ func BasicAuth(g *gin.Context) (email, password string, given bool) {
 		return "", "", false
 	}
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
-	if err != nil || !utf8.Valid(raw) { // the challenge asks for UTF-8
+	if err != nil || !utf8.Valid(raw) { // the WWW-Authenticate header asks for UTF-8
 		return "", "", true
 	}
 	email, password, ok := strings.Cut(string(raw), ":")
@@ -201,8 +201,8 @@ func Body(g *gin.Context) (Params, error) {
 	return r.params, r.paramsErr
 }
 
-// Strings returns the values of a parameter: all values in a form, or the one JSON string. It returns nil if the parameter is
-// absent or is a JSON value that is not a string. For JSON null, it returns one empty string.
+// Strings returns the values of a parameter: all values in a form, or the one JSON string. For JSON null, it returns one empty
+// string. It returns nil for any other JSON value, or if the parameter is absent.
 func (p Params) Strings(name string) []string {
 	var text string
 	if raw, ok := p.json[name]; ok && json.Unmarshal(raw, &text) == nil {

@@ -146,7 +146,8 @@ func encode(ctx context.Context, view any, use func(body []byte) error) error {
 		}
 	}()
 	buf.ctx = ctx
-	// EncodeJSON does not escape HTML. That is safe: with nosniff, browsers do not interpret application/json as HTML.
+	// EncodeJSON does not escape HTML. That is safe: because of the header X-Content-Type-Options, browsers do not interpret
+	// application/json as HTML.
 	err := store.EncodeJSON(buf, view)
 	buf.data = append(buf.data, '\n')
 	var overload *apperr.Error
@@ -241,8 +242,8 @@ func IfMatch(g *gin.Context, id store.ID) store.Versions {
 	return versions
 }
 
-// IfMatchView is like IfMatch, for the ETag of View. The returned function reports whether If-Match allows a change of the record
-// that has this view. The function is nil if If-Match is absent or *.
+// IfMatchView is like IfMatch, for the ETag that View sets. The returned function reports whether If-Match allows a change of
+// the record that has this view. The function is nil if If-Match is absent or *.
 func IfMatchView(g *gin.Context) func(view any) bool {
 	header := strings.TrimSpace(headerValue(g, "If-Match"))
 	if header == "" || header == "*" {

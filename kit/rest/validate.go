@@ -39,8 +39,8 @@ var validation = sync.OnceValue(func() *validator.Validate {
 	return v
 })
 
-// Validate checks the nonzero fields of a struct against their validate tags, as Bind does, but ignores required. The error is
-// ValidationFailed with all invalid fields.
+// Validate checks the nonzero fields of a struct against their validate tags, as Bind does, but ignores the rule required. The
+// error is ValidationFailed with all invalid fields.
 func Validate(in any) error {
 	value := reflect.ValueOf(in)
 	var fieldErrs []apperr.Field
@@ -55,7 +55,7 @@ func Validate(in any) error {
 	return apperr.Invalid(fieldErrs...)
 }
 
-// Valid reports whether a value satisfies rules, which has the syntax of a validate tag.
+// Valid reports whether a value satisfies the rules. The syntax of rules is the syntax of a validate tag.
 func Valid(value any, rules string) bool { return validation().Var(value, rules) == nil }
 
 // IsControl reports whether r is a control character, ends a line, or changes the direction of the text around it.

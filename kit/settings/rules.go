@@ -21,7 +21,7 @@ const (
 	tagProduction = "production"
 )
 
-// form is a rule for the form of strings.
+// form is a rule for the format of strings.
 type form struct {
 	valid  func(string) bool
 	reason string // Problem.Reason if a string is not valid
@@ -177,8 +177,8 @@ func isOrigin(text string) bool {
 		!strings.Contains(strings.TrimPrefix(u.Host, "*."), "*") // *example.com would include evilexample.com
 }
 
-// isWebPage reports whether text is an http(s) URL without user, query and fragment, whose path has no escapes, empty
-// segments or dot segments.
+// isWebPage reports whether text is an http(s) URL without a user, query or fragment, whose path has no escapes, empty segments
+// or dot segments.
 func isWebPage(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") || text != u.Scheme+"://"+u.Host+u.EscapedPath() {

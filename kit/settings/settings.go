@@ -17,7 +17,7 @@
 //   - production: required in production
 //   - origin: a scheme and a host, for example https://app.example.com, or https://*.example.com for all subdomains of
 //     example.com
-//   - web_page: an http(s) URL without user, query, fragment and escapes, for example https://app.example.com/reset
+//   - web_page: an http(s) URL without a user, query, fragment or escapes, for example https://app.example.com/reset
 //   - host_port: HOST:PORT or :PORT
 //
 // A struct with other rules implements Checker.
@@ -105,9 +105,9 @@ const (
 )
 
 // Load reads all settings of the service into the struct that target points to. In development, Load writes dir/.env with new
-// secrets if that file does not exist and no secret is set. Load exports variables in .env that begin with OTEL_ to the
-// environment, unless the environment has them, because OpenTelemetry reads only the environment. The error is an *Invalid or an
-// I/O error.
+// secrets if that file does not exist and no secret is set. OpenTelemetry reads only the environment. Therefore, Load sets each
+// OTEL_ variable of .env in the environment, unless the variable is already set there. The error is an *Invalid or an I/O
+// error.
 func Load(dir string, target any) (Source, error) {
 	l, err := open(dir, target)
 	if err != nil {
@@ -142,8 +142,8 @@ func Load(dir string, target any) (Source, error) {
 	return source, l.err()
 }
 
-// LoadPart is like Load, for a struct with only some settings of the service. It ignores all other names in .env. It neither
-// writes a file nor exports variables.
+// LoadPart is like Load, for a struct with only some settings of the service. It ignores all other names in .env. It writes no
+// file and sets no environment variables.
 func LoadPart(dir string, target any) error {
 	l, err := open(dir, target)
 	if err != nil {
@@ -171,7 +171,7 @@ type loader struct {
 	fields   map[string]reflect.StructField // the field of each setting, by name of the setting
 	sections map[string]reflect.Type        // the type of the struct that has the field, by name of the setting
 	names    []string                       // the names of the settings, in order of declaration
-	entry    string                         // the key of a map in upper case, which replaces %s; "" outside of maps
+	entry    string                         // the map key in upper case, which replaces %s; "" outside of maps
 	problems []Problem
 }
 
@@ -299,7 +299,7 @@ func (l *loader) decodeMaps(section reflect.Value) {
 	}
 }
 
-// decodeEntry reads and validates the map value for the key name.
+// decodeEntry reads and validates the map value whose key is name.
 func (l *loader) decodeEntry(name string, of reflect.Type) reflect.Value {
 	target := reflect.New(of)
 	entry := newLoader(target.Interface())

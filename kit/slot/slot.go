@@ -14,8 +14,8 @@ import (
 // ErrFull is returned by Keyed.Acquire if too many callers are using the semaphore of the key or waiting for it.
 var ErrFull = errors.New("slot: too many callers are waiting")
 
-// Acquire acquires s with a weight of n. It waits at most until ctx ends and, unless wait is 0, at most for the duration wait.
-// After an unsuccessful wait, Acquire returns the error of the context.
+// Acquire acquires s with a weight of n, and waits if s is full. If ctx ends or the duration wait passes first, Acquire returns
+// a context error. If wait is 0, only ctx limits the wait.
 func Acquire(ctx context.Context, s *semaphore.Weighted, n int64, wait time.Duration) error {
 	if s.TryAcquire(n) {
 		return nil

@@ -11,7 +11,8 @@ import (
 const maxDistance = 2
 
 // Nearest returns the word in known with the smallest Levenshtein distance to word, regardless of case. It ignores a known word
-// if the distance is greater than maxDistance, or at least the length of the known word. It returns "" if no word remains.
+// if the distance is greater than maxDistance, or is not less than the length of the known word. It returns "" if no word
+// remains.
 func Nearest(word string, known []string) string {
 	best, least := "", maxDistance+1
 	for _, candidate := range known {

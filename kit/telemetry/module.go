@@ -10,7 +10,7 @@ type MeteredModule interface {
 // Counter counts events, with a separate count for each value of a label.
 type Counter struct{ vec *prometheus.CounterVec }
 
-// NewCounter returns a Counter that reports 0 for each of values until an event is counted.
+// NewCounter returns a Counter that reports 0 for each of the values until an event is counted.
 func NewCounter(name, help, label string, values ...string) Counter {
 	c := Counter{prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})}
 	for _, value := range values {

@@ -55,7 +55,7 @@ func (x *Index[ID]) Put(entry Entry[ID]) error {
 	if t == nil {
 		t, fresh = newTrie[ID](0), true
 	}
-	createdAt := entry.CreatedAt.Round(0) // without the monotonic clock, which would change the order
+	createdAt := entry.CreatedAt.Round(0) // without the monotonic clock reading, which would change the order
 	t.put(&policy[ID]{id: entry.ID, name: entry.Name, createdAt: createdAt}, matcher.labels)
 	if t.stale() {
 		t, fresh = t.rebuild(), true

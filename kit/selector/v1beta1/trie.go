@@ -18,15 +18,15 @@ import (
 // One writer at a time adds to the trie while readers search it. Policies are never removed or moved. Each write
 // increments the clock, and a policy records the clock values at which it was added and deleted. A reader sees the
 // trie at one clock value. The trie is rebuilt periodically, roughly once every n writes for n policies, without the
-// deleted policies and with current numbers.
+// deleted policies and with new term numbers.
 type trie[ID comparable] struct {
 	clock atomic.Uint32 // number of writes
 	terms dictionary[ID]
-	root  node[ID] // the root node: policies without a selector
+	root  node[ID] // the policies without a selector
 
 	// Used by the writer only.
 	live   map[ID]*policy[ID]
-	ranked []*policy[ID] // all policies in order, except policies that were added out of order
+	ranked []*policy[ID] // all policies in the order of compareAge, except policies that were added out of order
 	size   int           // number of policies that the trie was created for
 }
 
@@ -36,8 +36,8 @@ type policy[ID comparable] struct {
 	name      string
 	createdAt time.Time
 	terms     []*term[ID]   // the labels of the selector, the rarest first
-	next      *policy[ID]   // the policy with the same selector that was added before this one, or nil
-	rank      uint32        // position in the order; a policy that was added out of order has the rank of the policy before it
+	next      *policy[ID]   // the previously added policy with the same selector, or nil
+	rank      uint32        // position in ranked, from 1; a policy added out of order has the rank of the policy before it
 	added     uint32        // clock value of the write that added the policy
 	deleted   atomic.Uint32 // clock value of the write that deleted the policy; 0 if it is not deleted
 }
@@ -115,8 +115,8 @@ func (t *trie[ID]) remove(id ID) {
 	}
 }
 
-// rank returns the rank of a new policy. A policy that is last in the order gets a new rank; any other policy gets
-// the rank of the policy before it.
+// rank returns the rank of a new policy. If the policy is the last in the order of compareAge, it gets a new rank.
+// Otherwise, it gets the rank of the policy before it.
 func (t *trie[ID]) rank(p *policy[ID]) uint32 {
 	if last := len(t.ranked) - 1; last >= 0 && p.compareAge(t.ranked[last]) < 0 {
 		before, _ := slices.BinarySearchFunc(t.ranked, p, (*policy[ID]).compareAge)
@@ -126,8 +126,8 @@ func (t *trie[ID]) rank(p *policy[ID]) uint32 {
 	return uint32(len(t.ranked))
 }
 
-// stale reports whether the trie should be rebuilt, because more than 64 plus n writes have occurred since the first
-// size writes. n is the smaller of size and the number of live policies.
+// stale reports whether the trie should be rebuilt: more than 64 plus n writes have followed the first t.size writes.
+// n is the smaller of t.size and the number of live policies.
 func (t *trie[ID]) stale() bool {
 	writes := int(t.clock.Load()) - t.size
 	return writes > 64+min(t.size, len(t.live))
@@ -200,7 +200,7 @@ type node[ID comparable] struct {
 // each path. Otherwise, it has a child node for each number that comes next in a path.
 type content[ID comparable] struct {
 	tails   []tail[ID] // if there are nodes: at most one tail, whose path is empty
-	numbers []uint32   // of nodes, ascending
+	numbers []uint32   // ascending; numbers[i] leads to nodes[i]
 	nodes   []*node[ID]
 }
 

@@ -55,8 +55,9 @@ func (e *InvalidError) Under(field string) []Violation {
 	return out
 }
 
-// Validate returns an *InvalidError with all violations, or nil. A nil selector has no labels. Unknown fields, which
-// protobuf keeps when it reads a message, are violations: ignoring a criterion would widen the match.
+// Validate returns an *InvalidError with all violations, or nil. A nil selector is invalid, because it has no labels.
+// Unknown fields, which protobuf keeps when it reads a message, are violations: ignoring a criterion would widen the
+// match.
 func Validate(selector *WorkloadSelector) error {
 	var v violations
 	if unknown := selector.ProtoReflect().GetUnknown(); len(unknown) > 0 {
