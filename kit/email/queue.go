@@ -131,7 +131,8 @@ type Queue struct {
 	outcomes *prometheus.CounterVec
 }
 
-// NewQueue returns a Queue. Call NewQueue before DB.Prepare, because it opens a collection. Call Close when the service stops.
+// NewQueue returns a Queue. Call NewQueue before DB.Prepare, because NewQueue opens a collection. Call Close when the service
+// stops.
 func NewQueue(o QueueOptions) *Queue {
 	q := &Queue{
 		sender: o.Sender, keys: o.Keys, now: o.Now, log: o.Log, backoff: o.Backoff, builders: map[string]Builder{},
@@ -186,9 +187,8 @@ func (q *Queue) Handle(kind string, build Builder) {
 }
 
 // Enqueue stores an entry and then sends the email in the background. If ctx is the context of DB.Atomic or DB.Together,
-// Enqueue stores the entry in that transaction. If the database server has no transactions, the email is sent after DB.Together
-// has ended. Unavailable: too many emails are waiting, or the database is unavailable. If too many emails are waiting, the
-// transaction of ctx remains usable.
+// Enqueue stores the entry in that transaction, and the email is sent after Atomic or Together has ended. Unavailable: too many
+// emails are waiting, or the database is unavailable. If too many emails are waiting, the transaction of ctx remains usable.
 func (q *Queue) Enqueue(ctx context.Context, e Entry) error {
 	if err := q.checkRoom(); err != nil {
 		return err

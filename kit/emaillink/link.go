@@ -44,7 +44,7 @@ func NewLinks(setting string, pages []string, localhost bool) Links {
 	for _, text := range pages {
 		u, err := url.Parse(text)
 		if err != nil {
-			continue // unreachable: the rule web_page has validated the pages
+			continue // the rule web_page rejects such pages
 		}
 		p := allowedPage{origin(u), strings.TrimSuffix(u.Path, "/")}
 		l.pages = append(l.pages, p)

@@ -80,7 +80,7 @@ type Runner struct {
 // durationBuckets are the buckets of the histogram of durations, in seconds.
 var durationBuckets = []float64{.01, .1, 1, 10, 60, 600}
 
-// New returns a Runner. Call New before DB.Prepare, because it opens a collection. New panics if a job is invalid, or if two
+// New returns a Runner. Call New before DB.Prepare, because New opens a collection. New panics if a job is invalid, or if two
 // jobs have the same name.
 func New(db store.DB, now func() time.Time, log *slog.Logger, jobs ...Job) *Runner {
 	names := map[string]bool{}

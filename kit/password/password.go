@@ -22,10 +22,10 @@ import (
 )
 
 // The parameters of argon2id. The OWASP Password Storage Cheat Sheet lists several settings that provide an "equal level of
-// defense". "m=7168 (7 MiB), t=5, p=1" needs the least memory and is the fastest in BenchmarkHash. A guess costs an attacker
-// with GPUs about the same with each of these settings. A guess moves m × (3t-1) KiB of memory
-// (https://tobtu.com/minimum-password-settings/): 98 MiB, compared with 95 MiB for m=19456, t=2, the parameters of older
-// hashes.
+// defense". "m=7168 (7 MiB), t=5, p=1" needs the least memory and is the fastest in BenchmarkHash. For an attacker with GPUs,
+// memory traffic determines the cost of a guess. The memory traffic is m × (3t-1) KiB
+// (https://tobtu.com/minimum-password-settings/): 98 MiB for these parameters, and 95 MiB for m=19456, t=2, the parameters of
+// older hashes.
 const (
 	memoryKiB = 7 * 1024
 	passes    = 5
@@ -35,7 +35,6 @@ const (
 )
 
 // Limits for the parameters of a stored hash. Verifying a hash with larger parameters would take too much time and memory.
-// Hashes that Hash returns are always within the limits.
 const (
 	maxMemoryKiB = 256 * 1024
 	maxPasses    = 16
@@ -45,8 +44,8 @@ const (
 const waitingPerHash = 32
 
 // Hasher hashes and verifies passwords with argon2id. A hash is expensive by design, so many concurrent sign-ins could use all
-// cores and memory. At most GOMAXPROCS-1 hashes (at least one) run concurrently, which leaves a core for other routes. A
-// limited number of callers can wait; further callers receive Unavailable.
+// cores and memory. Up to GOMAXPROCS-1 hashes run concurrently (one if GOMAXPROCS is 1), which leaves a core for other routes.
+// A limited number of callers can wait; further callers receive Unavailable.
 type Hasher struct {
 	memory, passes uint32
 	slots          chan struct{} // has an element for each running hash

@@ -77,7 +77,7 @@ type Limiter struct {
 	rejected *prometheus.CounterVec // number of rejected requests, by the name of the rule
 }
 
-// New returns a Limiter that stores its counters in db. Call New before DB.Prepare, because it opens a collection.
+// New returns a Limiter that stores its counters in db. Call New before DB.Prepare, because New opens a collection.
 func New(db store.DB, now func() time.Time) *Limiter {
 	return &Limiter{
 		counters: store.Open[counter](db, store.Spec{Name: "limits", Indexes: []store.Index{{Fields: []string{"expiresAt"}}}}),
@@ -158,8 +158,8 @@ func (l *Limiter) Take(ctx context.Context, keys ...Key) (States, error) {
 	return states, l.reject(states, func(s State) bool { return s.Left < 0 })
 }
 
-// take adds one to a counter. If concurrent requests find no open window, one request begins a window and the others count in
-// it.
+// take adds one to a counter. If concurrent requests find no open window, one request begins a window, and the other requests
+// count in the same window.
 func (l *Limiter) take(ctx context.Context, k Key, now store.Time) (counter, error) {
 	fresh := counter{Meta: store.NewMeta(k.id, now), Count: 1, ExpiresAt: store.At(now.Add(k.rule.Window))}
 	id := store.Eq("id", k.id)

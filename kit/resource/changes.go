@@ -140,8 +140,8 @@ func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs
 	return events
 }
 
-// selects reports whether a filter selects a deleted record. Only the scope of the record is known, so a filter on other fields
-// does not select the record.
+// selects reports whether a filter selects a deleted record. Only the fields in store.Spec.Scope are known, so a filter on
+// other fields does not select the record.
 func selects(f store.Filter, scope map[string]store.ID) bool {
 	equal := func(field string, value any) bool {
 		ids, id := idsOf(value), scope[field]

@@ -32,8 +32,8 @@ type planner func(ctx context.Context, d *Deletion, ids []store.ID) error
 
 func (r *Referrers) referredBy(plan planner) { r.plans = append(r.plans, plan) }
 
-// PlanDeletion returns what happens to the referring records if a record is deleted. It changes nothing. Conflict: a reference
-// restricts the deletion, or more than MaxReferring records would change.
+// PlanDeletion returns what happens to the referring records if a record is deleted. It does not change any records. Conflict:
+// a reference restricts the deletion, or more than MaxReferring records would change.
 func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, error) {
 	d := &Deletion{deleted: map[store.ID]bool{id: true}}
 	if err := r.plan(ctx, d, []store.ID{id}); err != nil {

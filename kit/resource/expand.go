@@ -147,7 +147,7 @@ func expand[D store.Document, V any](ctx context.Context, c *Collection[D], call
 	return nil
 }
 
-// meter counts the bytes of the expanded records of a response. A record counts as often as it occurs.
+// meter counts the bytes of the expanded records of a response.
 type meter struct {
 	used, reserved int64
 	reserve        func(size int64) error

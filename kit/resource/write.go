@@ -76,8 +76,8 @@ func (c *Collection[D]) changesReference(changes []store.Change) bool {
 	})
 }
 
-// inOneStep calls f. If the database has serializable transactions, it calls f in a transaction, so that no other caller writes
-// between the reads and writes of f.
+// inOneStep calls f. If the database has serializable transactions, inOneStep calls f in a transaction. Then no other caller
+// writes between the reads and writes of f.
 func (c *Collection[D]) inOneStep(ctx context.Context, f func(context.Context) error) error {
 	if c.db.Serializable() {
 		return c.db.Atomic(ctx, f)

@@ -11,11 +11,11 @@ import (
 )
 
 // LargeResponse is the size in bytes above which a response needs a share of the Budget. A smaller response fits into the send
-// buffer of the operating system, so it does not stay in the memory of the process even if the client does not read it.
+// buffer of the operating system, so it leaves the memory of the process even if the client reads slowly.
 const LargeResponse = 128 << 10
 
 // Budget limits the memory for large responses, which stay in memory while their clients read slowly. Pages of lists and single
-// records have separate limits, so that clients that do not read their pages cannot prevent other clients from reading records.
+// records have separate limits, so that clients that read their pages slowly cannot block clients that read records.
 //
 // Only ReservePage waits, and only for the first share of a response: two responses that have shares and wait for more could
 // block each other.
@@ -24,8 +24,8 @@ type Budget struct {
 	wait           time.Duration
 }
 
-// NewBudget returns a Budget with separate limits in bytes: pages for pages of lists, records for single records. wait is how
-// long ReservePage waits for a share.
+// NewBudget returns a Budget with separate limits in bytes: pages for pages of lists, records for single records. ReservePage
+// waits for a share for at most the duration wait.
 func NewBudget(pages, records int64, wait time.Duration) *Budget {
 	return &Budget{pages: semaphore.NewWeighted(pages), records: semaphore.NewWeighted(records), wait: wait}
 }

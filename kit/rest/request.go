@@ -106,7 +106,7 @@ func RequestID(g *gin.Context) string { return requestOf(g).id }
 // SetRequestID sets the ID of the request.
 func SetRequestID(g *gin.Context, id string) { requestOf(g).id = id }
 
-// Caller returns the authenticated caller. It is the zero Principal if no middleware set one.
+// Caller returns the authenticated caller, or the zero Principal if SetCaller was not called.
 func Caller(g *gin.Context) access.Principal { return requestOf(g).caller }
 
 // SetCaller sets the authenticated caller.

@@ -12,8 +12,8 @@ var encoding = base64.RawURLEncoding
 // Keys encrypt and decrypt with AES-256-GCM. The first key encrypts. All keys decrypt, so that keys can be replaced.
 type Keys []cipher.AEAD
 
-// New returns Keys with the given keys. Without a key, Seal panics. Each key must have 32 bytes, like the keys that
-// access.DeriveKey returns. New panics if AES does not support the length of a key.
+// New returns Keys with the given keys. Each key must have 32 bytes, like the keys that access.DeriveKey returns. New panics if
+// AES does not support the length of a key. If there are no keys, Seal panics.
 func New(keys ...[]byte) (k Keys) {
 	for _, key := range keys {
 		block, err := aes.NewCipher(key)

@@ -142,8 +142,8 @@ func Load(dir string, target any) (Source, error) {
 	return source, l.err()
 }
 
-// LoadPart is like Load, for a struct with only some settings of the service. It ignores all other names in .env. It writes no
-// file and sets no environment variables.
+// LoadPart is like Load, for a struct with only some settings of the service. It ignores all other names in .env. It does not
+// write a file or set environment variables.
 func LoadPart(dir string, target any) error {
 	l, err := open(dir, target)
 	if err != nil {
