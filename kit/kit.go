@@ -129,10 +129,10 @@ type Middleware struct {
 	Resources func() []string
 }
 
-// Auth has one middleware per kind of caller that a route accepts. Every middleware rejects an invalid credential with 401, even
-// on a Public route, and a body larger than 16 KiB with 413. It rejects an API key with 403, except on the routes of resources.
-// It rejects a user with an access.Restriction with 403, unless the restriction allows the request. Handlers get the caller from
-// rest.Caller.
+// Auth has one middleware per kind of caller that a route accepts. Every middleware rejects an invalid credential with 401,
+// even on a Public route. It rejects a body larger than 16 KiB with 413. It rejects an API key with 403, except on the routes
+// of resources. It rejects a user with an access.Restriction with 403, unless the restriction allows the request. Handlers get
+// the caller from rest.Caller.
 type Auth struct {
 	Public gin.HandlerFunc // any caller; a credential is optional
 	SignIn gin.HandlerFunc // like Public, but the handler reads HTTP Basic

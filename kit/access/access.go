@@ -112,9 +112,9 @@ func InvalidToken() *apperr.Error {
 }
 
 // PasswordVerifier verifies email addresses and passwords. VerifyPassword fails with Unauthorized unless a user has the email
-// address and the password. It fails with TooManyRequests after too many wrong passwords. It takes as long for an unknown address
-// as for a wrong password. VerifyPassword returns the states of the rate limits even with an error. The server uses the module
-// that implements PasswordVerifier.
+// address and the password. It fails with TooManyRequests after too many wrong passwords. VerifyPassword takes as long for an
+// unknown address as for a wrong password. VerifyPassword returns the states of the rate limits even with an error. The server
+// uses the module that implements PasswordVerifier.
 type PasswordVerifier interface {
 	VerifyPassword(ctx context.Context, client Client, email, password string) (Principal, ratelimit.States, error)
 }

@@ -29,7 +29,7 @@ type Key struct {
 }
 
 // Has reports whether the key has the scope for an action on a resource. action is ScopeRead or ScopeWrite. A nil Key has every
-// scope; it means that the caller did not send an API key.
+// scope, because the caller did not send an API key.
 func (k *Key) Has(resource, action string) bool {
 	return k == nil || slices.Contains(k.Scopes, resource+action) || slices.Contains(k.Scopes, AnyResource+action)
 }

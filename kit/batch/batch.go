@@ -38,7 +38,7 @@ type Handler struct {
 	Resources []string // the names of the resources
 	// Authenticate verifies the credential of a batch again, in the transaction of ctx, and returns the caller.
 	Authenticate func(ctx context.Context, g *gin.Context) (access.Principal, error)
-	// Keep stores the response to a batch that was sent with an Idempotency-Key. It runs in the transaction of ctx.
+	// Keep stores the response to a batch that was sent with an Idempotency-Key. Keep runs in the transaction of ctx.
 	Keep func(ctx context.Context, g *gin.Context, status int, body []byte) error
 }
 

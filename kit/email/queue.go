@@ -329,7 +329,7 @@ func (q *Queue) Jobs() []job.Job {
 	}}}
 }
 
-// dispatch starts attempts until no email is due. It continues if Send was called in the meantime.
+// dispatch starts attempts until no email is due. If Send was called in the meantime, dispatch starts over.
 func (q *Queue) dispatch() {
 	for q.dispatchAgain() {
 		for q.dispatchNext() {
@@ -457,7 +457,7 @@ func reason(sent bool, err error) string {
 func (q *Queue) fail(ctx context.Context, r Row, reason string) {
 	q.outcomes.WithLabelValues(outcomeFailed).Inc()
 	if n, err := q.count(Failed); err == nil && n >= capacity {
-		_, _ = q.rows.Delete(ctx, store.Eq("id", r.ID)) // if this fails, the email becomes due again, and fails again
+		_, _ = q.rows.Delete(ctx, store.Eq("id", r.ID)) // if Delete fails, the email becomes due again, and fails again
 		return
 	}
 	q.update(ctx, r, store.Set("status", Failed), store.Set("error", reason), store.Unset("nextAttemptAt"))

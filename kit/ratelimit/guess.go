@@ -80,7 +80,7 @@ func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared
 }
 
 // check fails with TooManyRequests if a counter that applies to the guess is used up. keys are the counters that apply, and
-// states has the state of each. counted reports whether the first counter of Own has counted a wrong guess.
+// states are the states of these counters. counted reports whether the first counter of Own has counted a wrong guess.
 func (g *Guesses) check(ctx context.Context, guess Guess) (states States, keys []Key, counted bool, err error) {
 	keys = slices.Concat(guess.Own, guess.Shared)
 	states, counters, err := g.limiter.read(ctx, keys)

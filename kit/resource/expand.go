@@ -165,7 +165,7 @@ func (m *meter) add(n int64) error {
 	return m.ensure(m.used)
 }
 
-// ensure calls reserve if less than size bytes are reserved.
+// ensure calls reserve if fewer than size bytes are reserved.
 func (m *meter) ensure(size int64) error {
 	if size <= m.reserved {
 		return nil

@@ -246,8 +246,8 @@ func UnknownQuery(query url.Values, known []string) []apperr.Field {
 }
 
 // unknown returns an error for each of the names that is not in known, sorted by name. All names that plainName does not match
-// share one error without a name. A message suggests the most similar known name. If the first error has no suggestion, it lists
-// all known names. Each message ends with note.
+// share one error without a name. A message suggests the most similar known name. If the first message has no suggestion, it
+// lists all known names. Each message ends with note.
 func unknown(in string, names, known []string, note string) (fieldErrs []apperr.Field) {
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(known, name) })
 	for i, name := range names {

@@ -55,7 +55,7 @@ func Validate(in any) error {
 	return apperr.Invalid(fieldErrs...)
 }
 
-// Valid reports whether a value satisfies the rules. The syntax of rules is the syntax of a validate tag.
+// Valid reports whether a value satisfies the rules, which are written as in a validate tag.
 func Valid(value any, rules string) bool { return validation().Var(value, rules) == nil }
 
 // IsControl reports whether r is a control character, ends a line, or changes the direction of the text around it.
@@ -89,8 +89,8 @@ func register(v *validator.Validate, tag string, rule validator.Func) {
 	}
 }
 
-// bounds has the code and the message for violations of a rule with a bound, by tag and kind of the value. reflect.Invalid
-// stands for the kinds that are not listed.
+// bounds has the code and the message for violations of a rule with a bound, by tag of the rule and kind of the value.
+// reflect.Invalid stands for the kinds that are not listed.
 var bounds = map[string]map[reflect.Kind]apperr.Field{
 	"max": {
 		reflect.Slice:   {Code: apperr.MaxLength, Message: "Must have at most %s items."},

@@ -104,7 +104,7 @@ func (d database) Open(spec store.Spec) store.Engine {
 	return collection{d.DB.Open(spec), d.observer, spec.Name, d.system}
 }
 
-// collection is an observed engine. It does not observe Lock, Load and Reset.
+// collection is an observed engine. It does not observe Lock, Load or Reset.
 type collection struct {
 	store.Engine
 	observer     *Observer

@@ -27,7 +27,7 @@ type Matcher struct {
 	labels []label // sorted by key
 }
 
-// Condition is the result for one label of a selector.
+// Condition is the result of Explain for one label of a selector.
 type Condition struct {
 	Key     string
 	Verdict string // OK, Missing or Different

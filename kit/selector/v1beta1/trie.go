@@ -208,7 +208,7 @@ type content[ID comparable] struct {
 // similar selectors; a higher value slows down writes.
 const maxTails = 32
 
-// tail is the rest of a path, with the policies that have this selector.
+// tail is the rest of a path, with the policies whose selectors have this path.
 type tail[ID comparable] struct {
 	path   []uint32
 	newest *policy[ID] // policy.next leads to the older policies
