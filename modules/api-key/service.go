@@ -54,7 +54,7 @@ func (s *Service) Create(ctx context.Context, caller access.Principal, in Create
 	return Created{k.View(), secret}, nil
 }
 
-// settle checks a key after its insertion, and returns its user. If the user was deleted or has too many keys, settle deletes the
+// settle checks a key after its insertion, and returns the user. If the user was deleted or has too many keys, settle deletes the
 // key and returns the error. The check follows the insertion, so that the last of several concurrent requests counts all keys.
 func (s *Service) settle(ctx context.Context, k Key) (user.User, error) {
 	u, err := s.users.Get(ctx, k.UserID)

@@ -104,9 +104,9 @@ func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) 
 	return user.SignedIn{Token: token, User: u.View(), RefreshToken: refresh.String(), ExpiresAt: store.At(expires)}, err
 }
 
-// Refresh exchanges a refresh token for the next refresh token and a new user token. For 30 s after its replacement, a refresh
-// token still returns the current refresh token of the session: two tabs may use the token, or a response may be lost. After
-// that, use of the replaced token indicates theft, and ends the session (RFC 9700 section 4.14.2).
+// Refresh exchanges a refresh token for the next refresh token and a new user token. For 30 s after a refresh token is replaced,
+// Refresh accepts it and returns the session's current refresh token: two tabs may use the token, or a response may be lost.
+// After that, use of the replaced token indicates theft, and ends the session (RFC 9700 section 4.14.2).
 //
 // Unauthorized: the token is invalid. Suspended: the user is suspended. TooManyRequests: the token is invalid, and the client's
 // network has sent too many invalid tokens. The states of the rate limits are returned only for an invalid token.

@@ -13,8 +13,8 @@ import (
 
 // refreshToken has 48 random bytes: a family and a secret. All tokens of a session have the same family, which identifies the
 // session even for a replaced token. The database has only digests of both parts. The next secret is derived from the current
-// secret and a random salt, which is stored for the grace period. A replaced token can therefore yield the next token again.
-// The database alone cannot.
+// secret and a random salt, which is stored for the grace period. The service can therefore derive the next token from a replaced
+// token again, but not from the database alone.
 type refreshToken struct {
 	family [16]byte
 	secret [32]byte

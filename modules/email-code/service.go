@@ -39,7 +39,7 @@ type Service struct {
 
 const ttl = 10 * time.Minute // how long a code is valid
 
-// Rate limits. emailsTo and wrongCodes are per email address, known or not. Each network from which the user has signed in has
+// Rate limits. emailsTo and wrongCodes are per known or unknown email address. Each network from which the user has signed in has
 // separate counters, so that an attacker cannot lock the user out. 25 guesses at a code of 6 digits in a day succeed with a
 // probability of 0.0025 %.
 var (
@@ -76,9 +76,9 @@ func (s *Service) Request(ctx context.Context, client access.Client, address str
 
 const emailKind = "email-code"
 
-// build is an email.Builder. It completes a stored Code and returns the email with the code. It returns no email if the code has
-// expired, the address has received too many emails, or the address has no account and sign-up is off. It makes the same queries
-// and writes for known and unknown addresses.
+// build is an email.Builder. It completes the Code that Request stored, and returns the email with the code. It returns no email
+// if the code has expired, the address has received too many emails, or the address has no account and sign-up is off. It makes
+// the same queries and writes for known and unknown addresses.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	id, _ := store.ParseID(e.Args["id"]) // set by Request
 	u, err := s.users.ByEmail(ctx, e.Address)
@@ -157,7 +157,7 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 }
 
 // use accepts a code once. An attempt is counted before the code is compared, so that concurrent attempts cannot exceed the
-// limits. It returns the errors of SignIn.
+// limits. use returns the errors of SignIn.
 func (s *Service) use(ctx context.Context, client access.Client, in SignInInput) (Code, ratelimit.States, error) {
 	now := store.At(s.now())
 	open := store.And(store.Eq("id", s.id(in.Challenge)), store.Gt("expiresAt", now), store.Lt("attempts", int64(attempts.Max)))

@@ -157,7 +157,7 @@ func (s *Service) send(ctx context.Context, t emaillink.Token) error {
 	return s.emails.Enqueue(ctx, entry(t))
 }
 
-// entry returns the queue entry for an email with a token, whose purpose is verify or change. build issues the token.
+// entry returns the queue entry for an email with the token t. The purpose of t must be verify or change.
 func entry(t emaillink.Token) email.Entry {
 	kind := verifyKind
 	if t.Purpose == change {
@@ -196,7 +196,7 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 }
 
 // buildUndo is the email.Builder for the email that change enqueues. It returns no email if the change was not made, or if a
-// concurrent request made it.
+// concurrent request made the change.
 func (s *Service) buildUndo(ctx context.Context, e email.Entry) (*email.Message, error) {
 	t, err := s.Find(ctx, e.Secret)
 	if err != nil {
@@ -289,8 +289,8 @@ func (s *Service) change(ctx context.Context, before user.User, t emaillink.Toke
 	return u, err
 }
 
-// undo gives a user the former address again. It deletes all tokens of the user except the tokens that undo earlier changes. An
-// attacker who changed the address twice has the token that undoes the second change. Changes are ordered by epoch, because a
+// undo gives a user the former address again. It deletes all tokens of the user except the tokens that undo earlier changes.
+// Otherwise, an attacker who changed the address twice could undo the second change. Changes are ordered by epoch, because a
 // clock can go back. The used token is deleted last, so that undo can be repeated after an error. NotFound: a concurrent request
 // has used the token, or an admin has changed the address.
 func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error) {

@@ -77,7 +77,7 @@ func (s *service) send(c *call, method, path string, query url.Values, header ma
 	return response, nil
 }
 
-// limitProblem replaces the list of errors in a problem that is larger than maxText.
+// limitProblem returns text, the JSON of a problem. If text is larger than maxText, limitProblem replaces the list of errors.
 func limitProblem(text string) string {
 	var p map[string]any
 	if len(text) <= maxText || json.Unmarshal([]byte(text), &p) != nil {
@@ -87,7 +87,7 @@ func limitProblem(text string) string {
 	return encode(p)
 }
 
-// problem returns the problem in the response, and adds the value of the header Retry-After.
+// problem returns the problem in the response, and adds the value of the Retry-After header.
 func (r *recorder) problem() error {
 	var fields map[string]json.RawMessage
 	wait := r.header.Get("Retry-After")

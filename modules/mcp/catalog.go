@@ -98,7 +98,7 @@ func (d document) about(r resource) string {
 	return ""
 }
 
-// schema returns the schema of the JSON content, with each reference replaced by its schema.
+// schema returns the schema of the JSON content. It replaces each reference with the schema that the reference names.
 func (d document) schema(c content) map[string]any {
 	schema, _ := d.inline(c.Content["application/json"].Schema, maxDepth).(map[string]any)
 	return schema

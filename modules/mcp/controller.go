@@ -17,8 +17,8 @@ import (
 type controller struct{ protocol http.Handler }
 
 // newController returns a controller that keeps no sessions, so that every instance can serve every request. The library's check
-// of the header Host is off, because it rejects requests from a reverse proxy on the same machine. The middleware Origin checks
-// the header Origin.
+// of the Host header is off, because it rejects requests from a reverse proxy on the same machine. The Origin middleware checks
+// the Origin header.
 func newController(s *service) *controller {
 	server := s.server()
 	return &controller{sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },

@@ -55,7 +55,7 @@ func (o *Object) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	return nil
 }
 
-// The arguments of the tools. The tag jsonschema has the description that agents read.
+// The arguments of the tools. The jsonschema tags are the descriptions that agents read.
 
 type listArguments struct {
 	After string `json:"after,omitempty" validate:"max=100" jsonschema:"value of next in the previous result; leave it out for the first part"`

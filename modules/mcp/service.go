@@ -210,7 +210,7 @@ func (in searchArguments) query(r resource) (url.Values, *apperr.Field) {
 	return query, nil
 }
 
-// filterValue returns a JSON value as the value of a query parameter.
+// filterValue converts a JSON value to the value of a query parameter.
 func filterValue(value any) (text string, ok bool) {
 	switch value := value.(type) {
 	case string:

@@ -63,7 +63,7 @@ const (
 	maxTransport  = 32 // bytes
 )
 
-// credential returns the passkey in the form that the library uses.
+// credential returns the passkey in the form that package webauthn uses.
 func (p Passkey) credential() webauthn.Credential {
 	id, _ := encoding.DecodeString(p.CredentialID) // never fails: newPasskey encoded it
 	key, _ := encoding.DecodeString(p.PublicKey)
@@ -89,7 +89,7 @@ func (a account) WebAuthnName() string                       { return a.Email }
 func (a account) WebAuthnDisplayName() string                { return a.Name }
 func (a account) WebAuthnCredentials() []webauthn.Credential { return a.credentials }
 
-// Registration is the value of the parameter credential in CreateInput.
+// Registration is the value of the credential parameter in CreateInput.
 type Registration struct {
 	*protocol.ParsedCredentialCreationData
 }
@@ -100,7 +100,7 @@ func (r *Registration) ParseInput(name string, value json.RawMessage) (fields []
 	return fields
 }
 
-// Assertion is the value of the parameter credential in SignInInput.
+// Assertion is the value of the credential parameter in SignInInput.
 type Assertion struct {
 	*protocol.ParsedCredentialAssertionData
 }

@@ -88,7 +88,7 @@ func (s *Service) take(ctx context.Context, caller access.Principal, text string
 	return session, json.Unmarshal([]byte(c.Session), &session)
 }
 
-// current returns the caller, or Unauthorized if the caller's sessions have ended since the request began.
+// current returns the user who is the caller. Unauthorized: the caller's sessions have ended since the request began.
 func (s *Service) current(ctx context.Context, caller access.Principal) (user.User, error) {
 	u, err := s.users.InEpoch(ctx, caller.UserID, caller.Epoch)
 	return u, apperr.Replace(err, apperr.NotFound, access.InvalidToken())

@@ -101,8 +101,8 @@ func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 	return relyingParty{web, local}
 }
 
-// session returns s, the session of a ceremony. For a client on localhost in development, it first sets the origin of s to the
-// origin of the client, so that every port is accepted. The library has no setting for this.
+// session returns s, the session of a ceremony. If p.localhost is true and the client is on localhost, session first sets the
+// origin of s to the origin of the client, so that every port is accepted. Package webauthn has no setting for this.
 func (p relyingParty) session(s webauthn.SessionData, client protocol.CollectedClientData) webauthn.SessionData {
 	if u, err := url.Parse(client.Origin); p.localhost && err == nil && isLocalhost(u) {
 		s.Origin = client.Origin

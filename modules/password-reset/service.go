@@ -40,7 +40,7 @@ var (
 // not allowed. TooManyRequests: the client's network has sent too many requests. Unavailable: too many emails are queued. The
 // states of the rate limits are returned even on error.
 func (s *Service) Create(ctx context.Context, client access.Client, in CreateInput) (limits ratelimit.States, err error) {
-	in.Link, err = s.links.Choose(in.Link) // first, because a request with an invalid link does not count
+	in.Link, err = s.links.Choose(in.Link) // before the rate limits, because a request with an invalid link does not count
 	if err != nil {
 		return nil, err
 	}

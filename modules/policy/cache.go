@@ -30,8 +30,8 @@ const (
 //     stamp is identical, and for at most maxAge.
 //
 // A snapshot that lacks an acknowledged write has an older stamp, so it is not reused. If an instance crashes before it sets the
-// stamp, its write is not acknowledged, and becomes visible within maxAge. Stamps are never deleted, so a snapshot can never
-// become valid again.
+// stamp, its write is not acknowledged, and becomes visible within maxAge. Stamps are never deleted, so an outdated snapshot
+// never becomes valid again.
 type cache struct {
 	policies   *store.Collection[Policy]
 	stamps     *store.Collection[stamp]

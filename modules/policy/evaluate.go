@@ -107,8 +107,8 @@ func firstAfter[T any](last Policy, items []T, policy func(T) Policy) int {
 	return i
 }
 
-// explainAll appends the rows of the page to c.explain. Within the limits, it also appends policies that do not apply. policies
-// are all policies after the previous page, in order.
+// explainAll appends the rows of the page to c.explain. It also appends policies that do not apply, up to maxOthers and
+// listing.MaxPageBytes. policies are all policies after the previous page, in order.
 func (c *choice) explainAll(policies []Policy) {
 	rows, others, bytes := c.rows, 0, int64(0)
 	for i := range policies {

@@ -67,7 +67,7 @@ func (in EvaluateInput) scope() string {
 	return "policies/evaluate?" + in.Namespace + "&" + string(labels)
 }
 
-// Source has the labels from one source.
+// Source has the labels of a proxy from one source, such as its metadata.
 type Source struct{ Labels map[string]string }
 
 // View is a policy in a response.

@@ -77,7 +77,7 @@ type appleSecret struct {
 	expires time.Time
 }
 
-// get returns the current client secret. If the current secret has expired or is about to expire, get creates a new one.
+// get returns the current client secret. If the current secret has expired or expires soon, get creates a new secret.
 func (s *appleSecret) get() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -173,7 +173,7 @@ func rejected() error {
 }
 
 // unavailable returns the error for a provider that fails. The cause is logged, so it must not contain a token. unavailable
-// removes the URL of a *url.Error. It also shortens a long message, because a library may quote a response in it.
+// removes the URL of a *url.Error. It also shortens a long message, because the message may quote a response.
 func unavailable(cause error) error {
 	var withAddress *url.Error
 	if errors.As(cause, &withAddress) {

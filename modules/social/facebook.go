@@ -89,7 +89,8 @@ func (f facebook) profile(ctx context.Context, proof Proof) (Profile, error) {
 
 // inspect checks that the token was issued for our app, and returns the ID of the token's user. See "/debug_token" in the
 // documentation of the Graph API; its access_token parameter is an app access token. For an invalid token, the response has data.
-// For a token of another app, it has an error with the code graphBadParameter. Other codes mean that the request itself is wrong.
+// For a token of another app, the response has an error with the code graphBadParameter. Other codes are errors of the request
+// itself.
 func (f facebook) inspect(ctx context.Context, token string) (userID string, err error) {
 	var info struct {
 		Data *struct {

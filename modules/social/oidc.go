@@ -58,8 +58,8 @@ type openID struct {
 	authorizationQuery string                 // additional query of the authorization URL
 	pkce               bool                   // PKCE is supported although the discovery document does not say so
 	unverified         bool                   // the provider does not verify email addresses
-	// isIssuer reports whether the issuer in the discovery document belongs to the provider. nil: that issuer, without a slash at
-	// the end, must be equal to the field issuer.
+	// isIssuer reports whether the issuer in the discovery document belongs to the provider. nil: the issuer in the document,
+	// without slashes at the end, must equal the field issuer.
 	isIssuer func(discovered string) bool
 	// tokenIssuer returns the issuer that an ID token must have. nil: an ID token must have the issuer in the discovery document.
 	tokenIssuer func(discovered string, c claims) string
@@ -88,7 +88,7 @@ type failure struct {
 	err error
 }
 
-// openID returns the provider that a configuration describes.
+// openID returns the provider that o describes.
 func (e environment) openID(o openID) provider {
 	if o.scopes == nil {
 		o.scopes = []string{oidc.ScopeOpenID, oidc.ScopeEmail, oidc.ScopeProfile}
@@ -250,9 +250,9 @@ func (d *discovery) algorithms() []string {
 	return out
 }
 
-// keyFetchRecorder records the error if a KeySet cannot fetch its keys: then the provider is unavailable, and the token is not
-// necessarily invalid. The verifier formats the error as a string, so it cannot be unwrapped there. A remote KeySet wraps
-// another error only if it failed to fetch its keys.
+// keyFetchRecorder records the error if a KeySet cannot fetch its keys: then the provider is unavailable, and the token may be
+// valid. The error that the verifier returns does not wrap the error of the KeySet. A remote KeySet wraps another error only if
+// it failed to fetch its keys.
 type keyFetchRecorder struct {
 	oidc.KeySet
 	fetchErr error
@@ -300,12 +300,12 @@ func (o *openIDClient) userInfo(ctx context.Context, issuer *discovery, token, s
 	return c, nil
 }
 
-// retryDiscovery is the minimum time between a failed request for the discovery document and the next request. It is necessary
-// because GET /auth/providers causes such requests, and has no rate limit.
+// retryDiscovery is the minimum time between a failed request for the discovery document and the next request. The
+// route GET /auth/providers causes such requests, and has no rate limit.
 const retryDiscovery = 5 * time.Second
 
-// discover returns the discovery document, and keeps it for later calls. Concurrent calls share one request, which continues
-// even if the context of the first caller ends.
+// discover returns the discovery document, and keeps the document for later calls. Concurrent calls share one request, which
+// continues even if the context of the first caller ends.
 func (o *openIDClient) discover(ctx context.Context) (*discovery, error) {
 	if known := o.discovered.Load(); known != nil {
 		return known, nil

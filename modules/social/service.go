@@ -86,8 +86,8 @@ func (s *Service) SignIn(ctx context.Context, caller access.Principal, client ac
 	return result, in.limits, err
 }
 
-// retry calls attempt until it returns nil or an error other than errConcurrent, at most maxRounds times, and returns this error.
-// Unavailable: every attempt has returned errConcurrent, or ctx has ended.
+// retry calls attempt, and repeats the call while attempt returns errConcurrent. It returns the result of the last call.
+// Unavailable: maxRounds calls have returned errConcurrent, or ctx has ended.
 func retry(ctx context.Context, attempt func() error) error {
 	for round := range maxRounds {
 		if round > 0 {
@@ -389,8 +389,9 @@ func (s *Service) Unlink(ctx context.Context, caller access.Principal, name stri
 }
 
 // keepOne restores the identity i, which Unlink has deleted, unless the user has another identity. If concurrent requests delete
-// all identities of the user, at least the request that counts last restores its identity. err is the error of the deletion. If
-// err is not nil, keepOne also restores i, because i may have been deleted. Conflict: the user has no other identity.
+// all identities of the user, at least the request that counts last restores the identity that it deleted. err is the error of
+// the deletion. If err is not nil, keepOne also restores i, because i may have been deleted. Conflict: the user has no other
+// identity.
 func (s *Service) keepOne(ctx context.Context, u user.User, i Identity, err error) error {
 	var others int64
 	if err == nil {

@@ -35,7 +35,7 @@ func (c *Settings) Check(report func(name, reason string)) {
 	}
 }
 
-// all returns all providers by name, including those that are not configured.
+// all returns all providers by name, including providers that are not configured.
 func (c Settings) all(e environment) map[string]provider {
 	all := map[string]provider{
 		"apple":     e.openID(newApple(c.Apple, e.now)),

@@ -46,10 +46,10 @@ func (s *Settings) Check(report func(name, reason string)) {
 	}
 }
 
-// New creates the module and registers it with sessions and users. sessions then requires the second factor of a user at every
-// sign-in with only one factor. users deletes the second factor with the user. It restricts users whose role is in
-// Settings.Require and who have no second factor. When the user undoes a change of the email address, users turns off a second
-// factor that an attacker may have added.
+// New creates the module and registers it with sessions and users. Every sign-in with only one factor then requires the user's
+// second factor. Users who have no second factor, but whose role is in Settings.Require, are restricted. A second factor is
+// deleted with its user. If the user undoes a change of the email address, a second factor that an attacker may have added is
+// turned off.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := &Service{
 		db:    d.DB,

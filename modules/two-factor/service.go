@@ -285,8 +285,8 @@ func (s *Service) use(ctx context.Context, client access.Client, userID store.ID
 	return limits, err
 }
 
-// attempts returns the keys of the counters of wrong codes: own for the client's network, shared for all networks together. Wrong
-// codes do not count against a later second factor of the user.
+// attempts returns the keys of the counters of wrong codes: own for the client's network, shared for all networks together. Each
+// second factor that a user creates has new counters.
 func attempts(f Factor, client access.Client, p access.Proof) (own, shared []ratelimit.Key) {
 	factor, network := f.ID.Hex()+f.CreatedAt.String(), ratelimit.Network(client.Address)
 	if p.RecoveryCode != "" {
@@ -361,7 +361,7 @@ func (s *Service) DeleteOf(ctx context.Context, userID store.ID) error {
 	return err
 }
 
-const quietZone = 4 // width of the margin around a QR code, in modules (ISO/IEC 18004 section 6.3.8)
+const quietZone = 4 // width of the margin around a QR code, in modules, which are its squares (ISO/IEC 18004 section 6.3.8)
 
 // qrURL returns a data URL with an SVG image of a QR code. Each module is one unit wide.
 func qrURL(text string) (string, error) {

@@ -113,7 +113,7 @@ func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (Us
 // the user has been deleted, or the epoch of the user differs from before.Epoch. Conflict: the address is in use or reserved.
 //
 // After the change, ChangeEmail checks whether the new address is reserved. If so, ChangeEmail changes the address back. A check
-// before the change is not sufficient: after the check, another user can give up the address, which reserves the address.
+// before the change is not sufficient: in the meantime, another user's change can free and reserve the address.
 func (s *Service) ChangeEmail(ctx context.Context, before User, email string) (User, error) {
 	u, err := s.change(ctx, before.ID, func(u *User) error {
 		if u.Epoch != before.Epoch {
@@ -151,9 +151,9 @@ func (s *Service) RestoreOf(ctx context.Context, id store.ID, since store.Time) 
 
 // RestoreEmail gives a user a former address again, and marks the address as verified. It also ends all sessions, invalidates the
 // linked identities, passkeys and API keys, and removes the password, which may be an attacker's. The user can set a new password
-// with a reset. RestoreEmail makes these changes even if the user already has the address, but a repeated call changes nothing.
-// NotFound: the user does not exist, or an admin has changed the address or ended the sessions of the user since epoch. Conflict:
-// the address is in use.
+// with a password reset. RestoreEmail makes these changes even if the user already has the address, but a repeated call changes
+// nothing. NotFound: the user does not exist, or an admin has changed the address or ended the sessions of the user since epoch.
+// Conflict: the address is in use.
 func (s *Service) RestoreEmail(ctx context.Context, id store.ID, email string, epoch int64) (User, error) {
 	return s.change(ctx, id, func(u *User) error {
 		switch {

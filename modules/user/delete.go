@@ -21,13 +21,12 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 	}
 	d, err := s.referred.PlanDeletion(ctx, id)
 	if err != nil {
-		return apperr.Replace(err, apperr.Conflict, nil) // if a record that was created in the meantime restricts the deletion, leave it
+		return apperr.Replace(err, apperr.Conflict, nil) // a new record restricts the deletion: keep the record
 	}
 	return d.Run(ctx)
 }
 
-// delete makes the writes of a deletion, in an order that allows the deletion to be interrupted and repeated. It returns the
-// errors of Delete.
+// delete deletes a user, in an order that allows the deletion to be interrupted and repeated. It returns the errors of Delete.
 func (s *Service) delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) error {
 	_, err := s.change(ctx, id, func(u *User) error {
 		if err := mayChange(*u, caller, expected); err != nil {
@@ -45,7 +44,7 @@ func (s *Service) delete(ctx context.Context, caller access.Principal, id store.
 	if err != nil {
 		return err
 	}
-	if err := s.deleteDependents(ctx, id); err != nil { // before the user: after a failure an admin can repeat the request
+	if err := s.deleteDependents(ctx, id); err != nil { // before the user, so that an admin can repeat the request after a failure
 		return err
 	}
 	return s.referred.Delete(ctx, access.Principal{Master: true}, id, nil)

@@ -88,14 +88,14 @@ type UpdateInput struct {
 	Fields
 } //	@name	UserUpdate
 
-// profile has the rules of names and pictures. Update applies the rules only to changed values: a client may send back a value
-// that an earlier version stored.
+// profile has the validation rules of names and pictures. Update applies the rules only to changed values: a client may send back
+// a value that an earlier version stored.
 type profile struct {
 	Name    string `json:"name" validate:"max=100,plain"`
 	Picture string `json:"picture" validate:"max=2048,plain_http_url"`
 }
 
-// check fails with ValidationFailed if the name, picture or address would be invalid as a new value.
+// check fails with ValidationFailed unless the name, picture and address are valid as new values.
 func (in UpdateInput) check() error {
 	return rest.Validate(struct {
 		profile

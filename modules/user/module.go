@@ -38,8 +38,8 @@ type Settings struct {
 	// PublicSignup allows sign-up, sign-in and password resets without the master key, for frontends without a server that
 	// could keep the key secret.
 	PublicSignup bool `mapstructure:"PUBLIC_SIGNUP" default:"false"`
-	// SignupEmail is "optional" or "required". If required, a user whose email address is not verified can only read, change
-	// the address and the password, end sessions, and delete the account.
+	// SignupEmail is "optional" or "required". If required, a user whose email address is not verified can only read, and call
+	// the routes that are mounted with kit.Auth.AllowRestricted.
 	SignupEmail string `mapstructure:"SIGNUP_EMAIL" default:"optional" validate:"oneof=optional required"`
 	// SecurityNotices sends users an email about changes to their account that somebody else may have made.
 	SecurityNotices bool `mapstructure:"SECURITY_NOTICES" default:"true"`

@@ -103,8 +103,8 @@ func (s *Service) CreateVerified(ctx context.Context, client access.Client, in P
 	return u, limits, s.users.Insert(ctx, u)
 }
 
-// CreateUnverified creates an account without a password, with an email address that is not verified. In the store.DB.Together
-// that stores the account, it calls link, which stores the credential for sign-in. TooManyRequests, Conflict: see Create.
+// CreateUnverified creates an account without a password, with an email address that is not verified. It calls link in the
+// store.DB.Together that stores the account. link must store the credential for sign-in. TooManyRequests, Conflict: see Create.
 // CreateUnverified also returns the errors of link.
 func (s *Service) CreateUnverified(ctx context.Context, client access.Client, in Profile, link func(context.Context, User) error) (User, ratelimit.States, error) {
 	limits, err := s.countSignup(ctx, client)
@@ -215,7 +215,7 @@ var unverified = access.Restriction{
 	Reads: true,
 }
 
-// InEpoch returns the user with the ID if User.Epoch is epoch. NotFound: the user does not exist, or is in another epoch.
+// InEpoch returns the user with the ID if the user is in the epoch. NotFound: the user does not exist, or is in another epoch.
 func (s *Service) InEpoch(ctx context.Context, id store.ID, epoch int64) (User, error) {
 	u, err := s.Get(ctx, id)
 	if err == nil && u.Epoch != epoch {
@@ -304,7 +304,7 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 	patch.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
 	patch.Fields.Picture = cmp.Or(in.Fields.Picture, s.defaultPicture(u.ID))
 	patch.Apply(u)
-	switch { // end the sessions, and the resets that were sent to the old address
+	switch { // end the sessions, and invalidate the password resets that were sent to the old address
 	case changesEmail:
 		u.setAddress(email, false)
 		u.endUndo(caller)
@@ -358,7 +358,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 	return u, err
 }
 
-// changeAndKeep calls change for the caller's account, and keeps the caller's session open. decide must end all sessions.
+// changeAndKeep calls change for the caller's account, and keeps the caller's session open. decide must increase User.Epoch.
 func (s *Service) changeAndKeep(ctx context.Context, caller access.Principal, decide func(*User) error) (u User, err error) {
 	if s.sessions == nil || caller.SessionID.IsZero() {
 		return s.change(ctx, caller.UserID, decide)

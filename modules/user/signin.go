@@ -100,7 +100,7 @@ func (s *Service) ForgetNetworks(ctx context.Context, id store.ID) error {
 }
 
 // ClearAttempts resets the counts of wrong passwords for an account: the counts that all networks share, and the count of the
-// client's network. Call it when the user has proved that the email address is theirs.
+// client's network. Call ClearAttempts after the user has proved that the email address is theirs.
 func (s *Service) ClearAttempts(ctx context.Context, client access.Client, u User) error {
 	own, shared := attempts(client, u.Email)
 	_, err := s.limiter.Clear(ctx, append(shared, own[0])...)
@@ -113,7 +113,7 @@ func (s *Service) verify(ctx context.Context, email, pass string) (u User, right
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
 		return u, false, err
 	}
-	right, outdated, err := s.hasher.Verify(ctx, pass, u.Password) // an unknown user has an empty hash, which takes the same time
+	right, outdated, err := s.hasher.Verify(ctx, pass, u.Password) // an unknown user has an empty hash: Verify takes the same time
 	if right && outdated {
 		s.rehash(ctx, u, pass)
 	}

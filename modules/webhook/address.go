@@ -14,11 +14,11 @@ import (
 // errAddress is returned for a connection to an address that is not allowed.
 var errAddress = errors.New("webhook: the address is not public")
 
-// addresses decides to which addresses requests can be sent.
+// addresses decides which IP addresses can receive requests.
 type addresses struct{ networks []netip.Prefix } // value of WEBHOOK_NETWORKS
 
-// special lists the networks that are not public. The source for IPv4 is
-// https://www.iana.org/assignments/iana-ipv4-special-registry. The source for IPv6, within globalUnicast, is
+// special lists the IPv4 networks, and the IPv6 networks in globalUnicast, that are not public. Sources:
+// https://www.iana.org/assignments/iana-ipv4-special-registry and
 // https://www.iana.org/assignments/iana-ipv6-special-registry.
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24",
@@ -38,7 +38,7 @@ func prefixes(texts ...string) (out []netip.Prefix) {
 	return out
 }
 
-// embedded returns the IPv4 address in an IPv6 address. It returns other addresses without their zone.
+// embedded returns the IPv4 address that the IPv6 address a contains. It returns other addresses without their zone.
 func embedded(a netip.Addr) netip.Addr {
 	a = a.WithZone("").Unmap()
 	if nat64.Contains(a) {
@@ -100,8 +100,7 @@ func newClient(dialer *net.Dialer) *http.Client {
 	}
 }
 
-// checkURL returns the reason why no request can be sent to a URL, or "" if requests can be sent. checkURL does not resolve
-// names.
+// checkURL returns the reason why requests cannot be sent to a URL, or "" if the URL is valid. It does not resolve names.
 func (s *sender) checkURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

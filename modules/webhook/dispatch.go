@@ -18,8 +18,8 @@ const (
 	errorDelay     = time.Second     // delay before another attempt after an error
 )
 
-// dispatch creates the deliveries of the events in the log until ctx ends. Several instances can run dispatch at the same time:
-// they give a delivery the same ID, so it is stored once.
+// dispatch creates the deliveries of the events in the log until ctx ends. Several instances can run dispatch at the same time,
+// because all instances create a delivery with the same ID.
 func (s *Service) dispatch(ctx context.Context) {
 	if len(s.recorded.All()) == 0 {
 		return
@@ -31,7 +31,7 @@ func (s *Service) dispatch(ctx context.Context) {
 			s.log.Warn("cannot create deliveries of webhooks; trying again", "error", err)
 			pause(ctx, errorDelay, s.newEvents)
 		case more:
-		case at.Number == 0: // no webhook is enabled; even a log without changes has a position
+		case at.Number == 0: // no webhook is enabled
 			pause(ctx, eventsInterval, s.newEvents)
 		default:
 			waitCtx, stop := context.WithTimeout(ctx, eventsInterval)
@@ -91,14 +91,14 @@ func (s *Service) cursor(ctx context.Context, webhooks []Webhook) (Cursor, error
 		err = apperr.Replace(s.cursors.Insert(ctx, c), apperr.Conflict, nil)
 	}
 	earliest := slices.MinFunc(webhooks, func(a, b Webhook) int { return int(a.FromNumber - b.FromNumber) })
-	if earliest.FromNumber > c.Number { // no webhook was enabled between the two positions
+	if earliest.FromNumber > c.Number { // no enabled webhook receives the events in between
 		c.Number, c.ChangeID = earliest.FromNumber, earliest.FromChange
 	}
 	return c, err
 }
 
-// create creates the deliveries of entries and moves the cursor to next. Some deliveries may exist already if an instance
-// crashed. NotFound: another instance has moved the cursor. Conflict: a delivery exists, and ctx is the context of an Atomic.
+// create creates the deliveries of entries and moves the cursor to next. If an instance crashed, some deliveries may exist
+// already. NotFound: another instance has moved the cursor. Conflict: a delivery exists, and ctx belongs to an Atomic.
 func (s *Service) create(ctx context.Context, webhooks []Webhook, entries []store.Entry, c Cursor, next store.Position) error {
 	now := store.At(s.now())
 	due := map[store.ID]bool{}

@@ -65,7 +65,7 @@ func (s *Service) touch(ctx context.Context, webhookID store.ID, kind string, at
 	return nil // the webhook was deleted
 }
 
-// claim takes the due lanes that no other goroutine holds.
+// claim takes the lanes that are due and not leased.
 func (s *Service) claim(ctx context.Context) (claimed []Lane, err error) {
 	now := s.now()
 	free := store.Or(store.Eq("leaseUntil", nil), store.Lte("leaseUntil", store.At(now)))
@@ -87,8 +87,8 @@ func (s *Service) claim(ctx context.Context) (claimed []Lane, err error) {
 	return claimed, nil
 }
 
-// runLane sends the due deliveries of a lane until none is left or ctx ends. It then releases the lane. attempts is the context
-// of each attempt, and ends later than ctx. After an error, another goroutine takes the lane when its lease ends.
+// runLane sends the due deliveries of a lane until no delivery is due or ctx ends. It then releases the lane. attempts is the
+// context of the attempts, and ends later than ctx. After an error, another goroutine takes the lane when the lease ends.
 func (s *Service) runLane(ctx, attempts context.Context, l Lane) {
 	err := s.sendLane(ctx, attempts, l)
 	if err != nil && !apperr.Is(err, apperr.NotFound) { // NotFound: the webhook was deleted, or another instance has the lane
@@ -135,7 +135,7 @@ func (s *Service) interrupted(attempts context.Context, l Lane, err error) error
 	if attempts.Err() != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(attempts), releaseTimeout)
 		defer cancel()
-		_, _ = s.release(ctx, l, true) // after an error, the lease expires
+		_, _ = s.release(ctx, l, true) // if release fails, the lane becomes free when the lease ends
 	}
 	return err
 }
@@ -155,7 +155,7 @@ func (s *Service) due(ctx context.Context, l Lane) ([]Delivery, error) {
 	return s.deliveries.List(ctx, q)
 }
 
-// release releases a lane, unless deliveries may have been added to it. hasDue reports whether deliveries are due now.
+// release releases a lane, unless deliveries may have been added since l was read. hasDue reports whether deliveries are due now.
 func (s *Service) release(ctx context.Context, l Lane, hasDue bool) (released bool, err error) {
 	changes := []store.Change{store.Unset("holder"), store.Unset("leaseUntil")}
 	if !hasDue {

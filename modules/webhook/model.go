@@ -120,7 +120,7 @@ func deliveryStoreSpec() store.Spec {
 	}}
 }
 
-// The kinds of lanes. The deliveries of a lane are sent one after another, by one instance at a time.
+// The kinds of lanes. A lane is a queue of a webhook's deliveries. They are sent one after another, by one instance at a time.
 const (
 	first = "first" // for first attempts, in the order of the log
 	retry = "retry" // for later attempts, when they are due
@@ -139,7 +139,7 @@ type Lane struct {
 
 func laneID(webhookID store.ID, kind string) store.ID { return idOf("lane", webhookID.Hex(), kind) }
 
-// deliveryID returns the ID of the delivery of a log entry to a webhook. A delivery that is created again has the same ID.
+// deliveryID returns the ID of the delivery of a log entry to a webhook. The ID is always the same for the entry and the webhook.
 func deliveryID(webhookID store.ID, p store.Position) store.ID {
 	return idOf("delivery", webhookID.Hex(), fmt.Sprint(p.Number), p.ChangeID.Hex())
 }

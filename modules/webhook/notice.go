@@ -57,7 +57,7 @@ func (s *Service) buildDisabled(ctx context.Context, e email.Entry) (*email.Mess
 	return newDisabled(u, w, e.Args["reason"]), nil
 }
 
-// newDisabled returns the email to an admin. The email contains only the host of the URL, because the path can contain a secret.
+// newDisabled returns the email to an admin. It contains only the host of the URL, because the path can contain a secret.
 func newDisabled(u user.User, w Webhook, reason string) *email.Message {
 	host := w.URL
 	if parsed, err := url.Parse(w.URL); err == nil {

@@ -79,7 +79,7 @@ func (s *Service) deliver(ctx context.Context, id store.ID, lane string) error {
 }
 
 // body returns the body of the requests of a delivery. The body has the public view of the record. If the record is not public or
-// was deleted, the body has only its ID.
+// was deleted, the body has only the ID of the record.
 func (s *Service) body(ctx context.Context, d Delivery) (string, error) {
 	var data any = map[string]any{"id": d.RecordID}
 	if r, ok := s.resource(d.Collection); ok && !strings.HasSuffix(d.Type, "."+string(store.Deleted)) {
@@ -139,8 +139,8 @@ func reason(status int, err error) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxReason)], "")
 }
 
-// conclude stores the result of an attempt. It disables the webhook if the receiver responded 410 Gone, or if all attempts in the
-// time giveUp have failed.
+// conclude stores the result of an attempt. It disables the webhook if the receiver responded 410 Gone, or if all attempts have
+// failed for at least giveUp.
 func (s *Service) conclude(ctx context.Context, w Webhook, d Delivery, r result) error {
 	now := s.now()
 	if r.reason == "" {
@@ -238,7 +238,7 @@ type sender struct {
 	private   *http.Client // for http: connects only to networks in WEBHOOK_NETWORKS
 }
 
-// sign returns the value of the header webhook-signature.
+// sign returns the value of the webhook-signature header.
 func sign(secrets [][]byte, id, timestamp, body string) string {
 	signatures := make([]string, len(secrets))
 	for i, secret := range secrets {
