@@ -32,7 +32,7 @@ type Settings struct {
 }
 
 // New creates the modules, dependencies first. A constructor can register its module with the modules that it receives, for
-// example to delete the data of a deleted user. The doc comment of the constructor says what it registers.
+// example to delete the data of a deleted user. The doc comment of each constructor states what the constructor registers.
 func New(d kit.Deps, s Settings) []kit.Module {
 	users := user.New(d, s.User)
 	sessions := auth.New(d, s.Auth, users)

@@ -58,8 +58,8 @@ func checkScopes(scopes, resources []string) error {
 	return apperr.Invalid(fieldErrs...)
 }
 
-// expiry returns when a key that is created now expires. ValidationFailed: the time in the request is in the past, or more than
-// maxYears ahead.
+// expiry returns the time at which a key that is created now expires. ValidationFailed: the time in the request is in the past,
+// or more than maxYears ahead.
 func (in CreateInput) expiry(now time.Time) (store.Time, error) {
 	if in.ExpiresAt == nil {
 		return store.At(now.Add(defaultTTL)), nil

@@ -127,7 +127,7 @@ func (c *controller) end(g *gin.Context) error {
 	return rest.NoContent(g)
 }
 
-// endOthers ends all of the caller's sessions except the current one.
+// endOthers ends all of the caller's sessions except the current session.
 //
 //	@Summary		End my other sessions
 //	@Tags			auth

@@ -45,9 +45,9 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	return &Module{Service: service, controller: &controller{service: service, lister: listing.NewLister(spec(), d.Cursors)}}
 }
 
-// SecondFactor is implemented by the module that manages the second factors of users. Challenge returns nil for a user without
-// a second factor. For other users, it returns an error that explains how to continue the sign-in. methods are the sign-in
-// methods that the user has completed.
+// SecondFactor is implemented by the module that manages the second factors of users. If the user has no second factor, Challenge
+// returns nil. Otherwise, Challenge returns an error that explains how to continue the sign-in. methods are the sign-in methods
+// that the user has completed.
 type SecondFactor = interface {
 	Challenge(ctx context.Context, u user.User, methods []access.Method) error
 }

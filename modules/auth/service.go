@@ -227,8 +227,8 @@ func (s *Service) List(ctx context.Context, caller access.Principal, q listing.Q
 	return listing.Run(ctx, s.sessions, q.Only(open), func(session Session) SessionView { return session.View(caller.SessionID) })
 }
 
-// ofCaller returns the filter that selects those of the caller's sessions that are in the current epoch and match all filters in
-// more.
+// ofCaller returns the filter that selects the caller's sessions in the current epoch. The sessions must also match all filters
+// in more.
 func (s *Service) ofCaller(caller access.Principal, more ...store.Filter) store.Filter {
 	return store.And(append(more, store.Eq("userId", caller.UserID), store.Eq("epoch", caller.Epoch))...)
 }

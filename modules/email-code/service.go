@@ -50,7 +50,7 @@ var (
 )
 
 // Request sends a code to the email address. It does not send a code if the address has received too many emails, or if the
-// address belongs to no user and sign-up is off. The result and the response time do not reveal whether it sends a code.
+// address belongs to no user and sign-up is off. The result and the response time do not reveal whether a code is sent.
 // TooManyRequests: the client's network has sent too many requests. Unavailable: too many emails are queued. The states of the
 // rate limits are returned even on error.
 func (s *Service) Request(ctx context.Context, client access.Client, address string) (accepted Accepted, limits ratelimit.States, err error) {
@@ -187,7 +187,7 @@ func (s *Service) use(ctx context.Context, client access.Client, in SignInInput)
 }
 
 // owner returns the user with the address of a used code, and marks the address as verified. If there is no such user, owner
-// creates one. NotFound: the user has been deleted or has begun a new epoch since the email was built. TooManyRequests,
+// creates the user. NotFound: the user has been deleted or has begun a new epoch since the email was built. TooManyRequests,
 // Suspended: see SignIn.
 func (s *Service) owner(ctx context.Context, client access.Client, c Code) (u user.User, limits ratelimit.States, err error) {
 	if c.UserID.IsZero() {

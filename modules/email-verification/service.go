@@ -239,7 +239,7 @@ func (s *Service) Confirm(ctx context.Context, secret string) (user.User, error)
 }
 
 // find returns the valid token with the secret, and its user. NotFound: the token is unknown, used or expired, or a later change
-// of the user has invalidated it.
+// of the user has invalidated the token.
 func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, user.User, error) {
 	t, err := s.Find(ctx, secret)
 	if err != nil {
@@ -253,7 +253,7 @@ func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, use
 	if ended || t.Purpose == undo && t.Epoch < u.UndoFrom {
 		return t, u, noToken()
 	}
-	// An attacker with only the password may have requested the change before the second factor was set.
+	// An attacker with only the password may have requested the change before the second factor was turned on.
 	if t.Purpose == change && !t.SteppedUp {
 		if has, err := s.users.HasSecondFactor(ctx, u.ID); has || err != nil {
 			return t, u, cmp.Or(err, noToken())

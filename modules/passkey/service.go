@@ -70,8 +70,8 @@ func challengeID(c string) (id store.ID) {
 	return id
 }
 
-// take deletes a challenge, so that it can be used only once, and returns the state of its ceremony. caller is zero for a
-// sign-in. NotFound: the challenge is unknown, was used, has expired or was issued to another caller, or the user has begun
+// take deletes a challenge, so that the challenge can be used only once, and returns the state of its ceremony. caller is zero
+// for a sign-in. NotFound: the challenge is unknown, was used, has expired or was issued to another caller, or the user has begun
 // another epoch.
 func (s *Service) take(ctx context.Context, caller access.Principal, text string) (session webauthn.SessionData, err error) {
 	c, err := s.challenges.First(ctx, store.And(store.Eq("id", challengeID(text)), store.Eq("userId", caller.UserID), store.Eq("epoch", caller.Epoch)))

@@ -44,7 +44,7 @@ func (s *Source) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	var source struct {
 		Labels map[string]jsontext.Value `json:"labels"`
 	}
-	lenient := jsontext.AllowInvalidUTF8(true) // replaces unpaired surrogates in escapes with U+FFFD; invalid bytes are rejected
+	lenient := jsontext.AllowInvalidUTF8(true) // unpaired surrogates in escapes become U+FFFD; invalid bytes are rejected below
 	err := jsonv2.Unmarshal(value, &source, lenient)
 	if err != nil && inLabels(err) {
 		name += ".labels"

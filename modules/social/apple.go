@@ -63,7 +63,7 @@ func parseAppleKey(text string) (*ecdsa.PrivateKey, error) {
 
 const (
 	appleSecretTTL   = time.Hour       // lifetime of a client secret; Apple allows at most six months
-	appleSecretSlack = 5 * time.Minute // minimum remaining lifetime of a client secret; otherwise, get creates a new one
+	appleSecretSlack = 5 * time.Minute // minimum remaining lifetime of a client secret; otherwise, get creates a new secret
 )
 
 // appleSecret creates client secrets (see "Creating a client secret" in Apple's documentation).

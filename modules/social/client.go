@@ -28,8 +28,8 @@ type provider struct {
 	// authorization returns the authorization URL, and whether the provider supports PKCE. Unavailable: the provider failed.
 	authorization func(ctx context.Context) (address string, pkce bool, err error)
 	// profile returns the profile of the account that the proof identifies. Unauthorized: the provider rejects the proof, or
-	// issued it to another client. ValidationFailed: the provider does not support this kind of proof. Conflict: the provider
-	// issues no token for the account. Unavailable: the provider failed.
+	// issued the proof to another client. ValidationFailed: the provider does not support this kind of proof. Conflict: the
+	// provider issues no token for the account. Unavailable: the provider failed.
 	profile func(ctx context.Context, proof Proof) (Profile, error)
 }
 
@@ -172,8 +172,8 @@ func rejected() error {
 	return apperr.New(apperr.Unauthorized, "The provider rejected the token or code.")
 }
 
-// unavailable returns the error for a provider that fails. The cause is logged, so it must not contain a token. unavailable
-// removes the URL of a *url.Error. It also shortens a long message, because the message may quote a response.
+// unavailable returns the error for a provider that fails. The cause is logged, so the cause must not contain a token.
+// unavailable removes the URL of a *url.Error. It also shortens a long message, because the message may quote a response.
 func unavailable(cause error) error {
 	var withAddress *url.Error
 	if errors.As(cause, &withAddress) {

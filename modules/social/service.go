@@ -173,8 +173,8 @@ func (s *Service) resolve(ctx context.Context, in *signIn) (user.User, error) {
 	return u, err
 }
 
-// find returns the identity that f selects, and its user. If the identity is invalid (see Identity.Epoch), find deletes it.
-// NotFound: there is no valid identity.
+// find returns the identity that f selects, and its user. If the identity is invalid (see Identity.Epoch), find deletes the
+// identity. NotFound: there is no valid identity.
 func (s *Service) find(ctx context.Context, f store.Filter) (Identity, user.User, error) {
 	i, err := s.identities.First(ctx, f)
 	if err != nil {

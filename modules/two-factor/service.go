@@ -63,7 +63,7 @@ func (s *Service) Get(ctx context.Context, userID store.ID) (View, error) {
 	return View{Enabled: err == nil, RecoveryCodesLeft: len(f.RecoveryCodes)}, apperr.Replace(err, apperr.NotFound, nil)
 }
 
-// confirmed returns a user's second factor. NotFound: the user has no second factor, or has not confirmed it.
+// confirmed returns a user's second factor. NotFound: the user has no confirmed second factor.
 func (s *Service) confirmed(ctx context.Context, userID store.ID) (Factor, error) {
 	return s.factors.First(ctx, store.And(store.Eq("id", userID), isOn))
 }

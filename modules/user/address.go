@@ -86,8 +86,8 @@ func (u *User) setAddress(email string, verified bool) {
 	u.Epoch++
 }
 
-// endUndo invalidates all links that undo changes of the address of u. Call it after a change that increases u.Epoch. It does
-// nothing if the caller is u, even if u is an admin: the caller may be an attacker.
+// endUndo invalidates all links that undo changes of the address of u. Call endUndo after a change that increases u.Epoch.
+// endUndo does nothing if the caller is u, even if u is an admin: the caller may be an attacker.
 func (u *User) endUndo(caller access.Principal) {
 	if !caller.Is(u.ID) {
 		u.UndoFrom = u.Epoch
@@ -109,8 +109,9 @@ func (s *Service) VerifyEmail(ctx context.Context, id store.ID, epoch int64) (Us
 	return s.users.Update(ctx, unverified, store.Set("emailVerified", true))
 }
 
-// ChangeEmail gives a user another address, in normal form, marks it as verified, and ends all sessions of the user. NotFound:
-// the user has been deleted, or the epoch of the user differs from before.Epoch. Conflict: the address is in use or reserved.
+// ChangeEmail gives a user another address, which must be in normal form. It marks the address as verified, and ends all sessions
+// of the user. NotFound: the user has been deleted, or the epoch of the user differs from before.Epoch. Conflict: the address is
+// in use or reserved.
 //
 // After the change, ChangeEmail checks whether the new address is reserved. If so, ChangeEmail changes the address back. A check
 // before the change is not sufficient: in the meantime, another user's change can free and reserve the address.

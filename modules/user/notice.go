@@ -32,10 +32,9 @@ const (
 
 const noticeKind = "security-notice"
 
-// Notify sends a user an email about an event that somebody else may have caused. event is one or more complete sentences. Call
-// Notify in the function that Together runs, with its context: the email is stored with the change, and sent afterwards. An
-// address gets at most 10 notices an hour, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify logs the
-// error.
+// Notify sends a user an email about an event that somebody else may have caused. event is one or more complete sentences. If the
+// event is a change in a store.DB.Together, use the context of the Together: the email is then stored with the change. An address
+// gets at most 10 notices an hour, and none with SECURITY_NOTICES=false. If the email cannot be queued, Notify logs the error.
 func (s *Service) Notify(ctx context.Context, u User, event string) {
 	if !s.settings.SecurityNotices {
 		return
@@ -90,5 +89,6 @@ func (u User) Greeting() string {
 	return " " + u.Name
 }
 
-// greetable matches the characters that Greeting allows. A period must end a word: within a word, it can be part of a URL.
+// greetable matches the characters that Greeting allows. A period must end a word, because a period within a word can be part of
+// a URL.
 var greetable = regexp.MustCompile(`^([\pL\pM '’-]|\.( |$))+$`)

@@ -52,10 +52,10 @@ func containedIn(networks []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// inNetworks reports whether WEBHOOK_NETWORKS contains the address.
+// inNetworks reports whether the address is in WEBHOOK_NETWORKS.
 func (s addresses) inNetworks(a netip.Addr) bool { return containedIn(s.networks, embedded(a)) }
 
-// isAllowed reports whether the address is public, or WEBHOOK_NETWORKS contains it.
+// isAllowed reports whether the address is public or in WEBHOOK_NETWORKS.
 func (s addresses) isAllowed(a netip.Addr) bool {
 	a = embedded(a)
 	return containedIn(s.networks, a) || !containedIn(special, a) && (a.Is4() || globalUnicast.Contains(a))

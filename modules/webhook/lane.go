@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	lease        = 40 * time.Second // duration of the lease of a lane; longer than an attempt with its queries
+	lease        = 40 * time.Second // duration of the lease of a lane; longer than an attempt and its queries
 	renewBefore  = 30 * time.Second // minimum remaining time of a lease before an attempt; otherwise, the lease is renewed
 	lanesTick    = time.Second      // interval at which an instance looks for lanes that are due
 	lanePage     = 100              // maximum number of delivery IDs that a lane reads together
@@ -53,7 +53,7 @@ func (s *Service) touch(ctx context.Context, webhookID store.ID, kind string, at
 	store.AfterCommit(ctx, func() { wake(s.newDue) })
 	id := store.Eq("id", laneID(webhookID, kind))
 	later, earlier := store.Or(store.Eq("nextAt", nil), store.Gt("nextAt", at)), store.Lte("nextAt", at)
-	for range 3 { // between the updates, the lane can be released
+	for range 3 { // between the two updates, a release can change nextAt
 		_, err := s.lanes.Update(ctx, store.And(id, later), store.Set("nextAt", at))
 		if apperr.Is(err, apperr.NotFound) {
 			_, err = s.lanes.Update(ctx, store.And(id, earlier), store.Inc("touches", 1))
@@ -140,7 +140,7 @@ func (s *Service) interrupted(attempts context.Context, l Lane, err error) error
 	return err
 }
 
-// held returns the filter that selects the lane unless another goroutine has taken it.
+// held returns the filter that selects the lane unless another goroutine has taken the lane.
 func (l Lane) held() store.Filter {
 	return store.And(store.Eq("id", l.ID), store.Eq("holder", l.Holder))
 }

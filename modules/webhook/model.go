@@ -120,7 +120,7 @@ func deliveryStoreSpec() store.Spec {
 	}}
 }
 
-// The kinds of lanes. A lane is a queue of a webhook's deliveries. They are sent one after another, by one instance at a time.
+// The kinds of lanes. A lane is a queue of a webhook's deliveries. One instance at a time sends the deliveries one after another.
 const (
 	first = "first" // for first attempts, in the order of the log
 	retry = "retry" // for later attempts, when they are due

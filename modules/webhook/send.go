@@ -21,11 +21,11 @@ import (
 )
 
 const (
-	attemptTimeout = 15 * time.Second // time limit of an attempt
-	maxReason      = 300              // maximum bytes of Delivery.Error
-	maxResponse    = 64 << 10         // maximum bytes of a response body that are read, so that the connection can be reused
-	jitter         = 0.1              // maximum random extension of a delay, as a fraction of the delay
-	giveUp         = 5 * 24 * time.Hour
+	attemptTimeout = 15 * time.Second   // time limit of an attempt
+	maxReason      = 300                // maximum bytes of Delivery.Error
+	maxResponse    = 64 << 10           // maximum bytes of a response body that are read, so that the connection can be reused
+	jitter         = 0.1                // maximum random extension of a delay, as a fraction of the delay
+	giveUp         = 5 * 24 * time.Hour // how long all attempts must fail before the webhook is disabled
 	testType       = "webhook.test"
 )
 
@@ -120,7 +120,7 @@ func (s *Service) attempt(ctx context.Context, w Webhook, d Delivery) (result, e
 	return result{status, time.Since(begun), reason(status, err)}, nil
 }
 
-// reason returns the reason why an attempt failed, or "" if it did not fail.
+// reason returns the reason why an attempt failed, or "" if the attempt succeeded.
 func reason(status int, err error) string {
 	var unknown *net.DNSError
 	switch {
@@ -140,7 +140,7 @@ func reason(status int, err error) string {
 }
 
 // conclude stores the result of an attempt. It disables the webhook if the receiver responded 410 Gone, or if all attempts have
-// failed for at least giveUp.
+// failed for giveUp.
 func (s *Service) conclude(ctx context.Context, w Webhook, d Delivery, r result) error {
 	now := s.now()
 	if r.reason == "" {

@@ -33,8 +33,8 @@ type Service struct {
 	emails     *email.Queue
 	now        func() time.Time
 	log        *slog.Logger
-	newEvents  chan struct{} // has an element if events may be waiting for deliveries
-	newDue     chan struct{} // has an element if a lane may be due
+	newEvents  chan struct{} // an element wakes dispatch
+	newDue     chan struct{} // an element wakes Run
 	attempts   telemetry.Counter
 }
 
@@ -182,13 +182,13 @@ func (s *Service) Delete(ctx context.Context, id store.ID) error {
 	if err != nil {
 		return err
 	}
-	// If this fails, sweep deletes the deliveries when they are old.
+	// If deleteDeliveries fails, sweep deletes the deliveries when they are old.
 	return s.deleteDeliveries(context.WithoutCancel(ctx), store.Eq("webhookId", id))
 }
 
 const deletePortion = 500
 
-// deleteDeliveries deletes deliveries in portions, so that other writes do not wait for long.
+// deleteDeliveries deletes the deliveries that f selects, in portions, so that other writes do not wait long.
 func (s *Service) deleteDeliveries(ctx context.Context, f store.Filter) error {
 	for {
 		portion, err := s.deliveries.List(ctx, store.Query{Filter: f, Limit: deletePortion, Fields: []string{"id"}})
