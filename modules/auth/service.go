@@ -75,10 +75,10 @@ func (s *Service) Open(ctx context.Context, u user.User, client access.Client, m
 	return s.signedIn(u, session.ID, token)
 }
 
-// settle completes the insertion of a session. If the user was deleted or all sessions ended in the meantime, or if the sign-in
-// lacks the user's second factor, settle deletes the session and returns the error. Otherwise, settle records the network and
-// ends the user's sessions beyond maxSessions. The sessions are counted after the insertion, so that the last of several
-// concurrent sign-ins counts all sessions.
+// settle completes the insertion of a session. If the user was deleted or all sessions ended in the meantime, settle deletes the
+// session and returns an error. It does the same if the sign-in lacks the user's second factor. Otherwise, settle records the
+// network and ends the user's sessions beyond maxSessions. The sessions are counted after the insertion, so that the last of
+// several concurrent sign-ins counts all sessions.
 func (s *Service) settle(ctx context.Context, session Session) error {
 	u, err := s.users.InEpoch(ctx, session.UserID, session.Epoch)
 	err = apperr.Replace(err, apperr.NotFound,

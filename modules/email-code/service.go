@@ -137,11 +137,11 @@ func (s *Service) EmailPreviews() []email.Preview {
 	return []email.Preview{{Name: emailKind, Message: newMessage(ada, "123456")}}
 }
 
-// SignIn opens a session for the owner of the address that the code was sent to. Unauthorized: the challenge is invalid, was
-// used or has expired, too many wrong codes were entered, or the user has been deleted or has begun a new epoch since the email
-// was built (see user.User.Epoch). ValidationFailed: the code is wrong. TooManyRequests: too many codes for the account were
-// wrong, or the client's network has made too many sign-ups. Suspended: the code is right, but the user is suspended.
-// SecondFactorRequired: the user has a second factor. The states of the rate limits are returned even on error.
+// SignIn opens a session for the owner of the address that the code was sent to. Unauthorized: the challenge is invalid, was used
+// or has expired, or too many wrong codes were entered. Also Unauthorized: since the email was built, the user has been deleted
+// or has begun a new epoch (see user.User.Epoch). ValidationFailed: the code is wrong. TooManyRequests: too many codes for the
+// account were wrong, or the client's network has made too many sign-ups. Suspended: the code is right, but the user is
+// suspended. SecondFactorRequired: the user has a second factor. The states of the rate limits are returned even on error.
 func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInput) (user.SignedIn, ratelimit.States, error) {
 	c, limits, err := s.use(ctx, client, in)
 	if err != nil {

@@ -102,7 +102,7 @@ func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 }
 
 // session returns s, the session of a ceremony. If p.localhost is true and the client is on localhost, session first sets the
-// origin of s to the origin of the client, so that every port is accepted. Package webauthn has no setting for this.
+// origin of s to the client's origin. Every port is then accepted. Package webauthn has no setting for this.
 func (p relyingParty) session(s webauthn.SessionData, client protocol.CollectedClientData) webauthn.SessionData {
 	if u, err := url.Parse(client.Origin); p.localhost && err == nil && isLocalhost(u) {
 		s.Origin = client.Origin

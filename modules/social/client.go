@@ -120,8 +120,8 @@ type app struct {
 }
 
 // exchange exchanges a code for a token (RFC 6749 section 4.1.3, RFC 7636 section 4.5). If the provider rejects the request with
-// a status below 500 (GitHub uses 200) and is not busy, exchange returns the result of callerError, unless the result is nil.
-// callerError returns nil if neither the code nor the account is the cause. All other errors are Unavailable.
+// a status below 500 (GitHub uses 200) and is not busy, exchange calls callerError. callerError returns nil if neither the code
+// nor the account is the cause. Otherwise, exchange returns the error of callerError. All other errors are Unavailable.
 func (c *client) exchange(ctx context.Context, a app, proof Proof, callerError func(*oauth2.RetrieveError) error) (*oauth2.Token, error) {
 	config := oauth2.Config{
 		ClientID: a.id, ClientSecret: a.secret, RedirectURL: proof.RedirectURI,

@@ -44,7 +44,7 @@ func (s *Service) delete(ctx context.Context, caller access.Principal, id store.
 	if err != nil {
 		return err
 	}
-	if err := s.deleteDependents(ctx, id); err != nil { // before the user, so that an admin can repeat the request after a failure
+	if err := s.deleteDependents(ctx, id); err != nil { // before the user, so that an admin can repeat a failed request
 		return err
 	}
 	return s.referred.Delete(ctx, access.Principal{Master: true}, id, nil)

@@ -113,7 +113,7 @@ func (s *Service) verify(ctx context.Context, email, pass string) (u User, right
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
 		return u, false, err
 	}
-	right, outdated, err := s.hasher.Verify(ctx, pass, u.Password) // an unknown user has an empty hash: Verify takes the same time
+	right, outdated, err := s.hasher.Verify(ctx, pass, u.Password) // takes the same time for the empty hash of an unknown user
 	if right && outdated {
 		s.rehash(ctx, u, pass)
 	}
