@@ -1,6 +1,6 @@
 // # Packages
 //
-// In reading order. Each begins with what it is for, and most have an example.
+// The packages, in reading order. The documentation of each package begins with its purpose. Most packages have an example.
 //
 //   - kit: what a module receives and provides
 //   - server: runs a service, and has its commands
@@ -15,6 +15,6 @@
 //   - kit/selector/v1beta1: the workload selector
 //   - testkit: starts a service in a test, and calls it
 //
-// The service itself is in main.go, config and modules. Begin with modules/article. docs/modules.md is the guide for rules of
-// your own.
+// The service itself is in main.go, config and modules. Begin with modules/article. docs/modules.md explains how to add your own
+// rules.
 package main

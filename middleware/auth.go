@@ -26,7 +26,7 @@ type Authenticator struct {
 	APIKeys     access.KeyVerifier      // nil: API keys are invalid
 	Passwords   access.PasswordVerifier // nil: passwords are invalid
 	QueryTokens bool                    // access_token is accepted in the query string; otherwise, it is an error there
-	Writes      *UserWrites             // nil: a user can have any number of changes in progress
+	Writes      *UserWrites             // nil: there is no limit
 
 	SecondFactors access.SecondFactorVerifier // nil: users have no second factor
 	Now           func() time.Time
@@ -121,9 +121,9 @@ func author(g *gin.Context, caller access.Principal) store.Author {
 	return a
 }
 
-// admit reads the body and authenticates the request. If the request counts toward the limit of UserWrites, end is not nil. The
-// caller must then call end after the request, even if admit fails. A large body counts toward the memory limit of anonymous
-// callers, unless the Authorization header has a valid credential.
+// admit reads the body and authenticates the request. If the request counts toward the limit of UserWrites, end is not nil, and
+// must be called after the request, even if admit fails. A large body counts toward the memory limit of anonymous callers, unless
+// the Authorization header has a valid credential.
 func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := g.Request.Context()
 	if body, ok := g.Request.Body.(*limitedBody); ok && a.largeBody {
@@ -151,9 +151,9 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 	return caller, end, err
 }
 
-// writeSize returns the size in bytes that counts toward the limit of UserWrites for a request: the bytes of the body that have
-// been read. If no bytes have been read, the size is Content-Length or, if that is unknown, the limit of the route. If the
-// response can have a record that is larger than the body, the size is at least minChange.
+// writeSize returns the size of a request for the limit of UserWrites: the number of bytes read from the body. If no bytes have
+// been read, the size is Content-Length or, if Content-Length is unknown, the limit of the route. If the response can contain a
+// record that is larger than the body, the size is at least minChange.
 func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 	if body, ok := g.Request.Body.(*limitedBody); ok {
 		switch {
@@ -393,8 +393,8 @@ func bearer(g *gin.Context) (tokens []string) {
 }
 
 // UserWrites limits the total size of a user's requests in progress on an instance, except GET requests. Further requests wait,
-// so that one user cannot delay the writes of others. The limit is a size, not a number, because large requests take longer to
-// store, while small requests share the cost of a commit.
+// so that one user cannot delay the writes of others. The limit is a total size instead of a number of requests, because large
+// requests take longer to store.
 type UserWrites struct {
 	limit   int64
 	wait    time.Duration
@@ -403,8 +403,8 @@ type UserWrites struct {
 
 // Minimum sizes in bytes that are counted for a request.
 const (
-	minWrite  = 512     // a small request costs more than its bytes
-	minChange = 2 << 10 // a change of a record that can be large: the response has the whole record
+	minWrite  = 512     // of any request
+	minChange = 2 << 10 // of a change of a record that can be large: the response contains the whole record
 )
 
 // NewUserWrites returns UserWrites that limit a user's requests in progress to limit bytes in total. A request with a larger

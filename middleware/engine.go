@@ -44,7 +44,7 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 			g.Request = g.Request.WithContext(ctx)
 		}
 
-		status := http.StatusInternalServerError // the status after a panic that Recovery passes on
+		status := http.StatusInternalServerError // the status after a panic that Recovery does not stop
 		defer func() {
 			attrs := []slog.Attr{
 				slog.String("requestId", id), slog.String("method", method), slog.String("route", g.FullPath()),
@@ -108,8 +108,8 @@ func validID(id string) string {
 	return id
 }
 
-// Recovery responds 500 after a panic. If part of the response has been sent, Recovery closes the connection instead, so that
-// the client does not mistake that part for the whole response. It passes on a panic with http.ErrAbortHandler.
+// Recovery responds 500 after a panic. If part of the response has been sent, Recovery closes the connection instead, so that the
+// client does not mistake that part for the whole response. It does not stop a panic with http.ErrAbortHandler.
 func Recovery() gin.HandlerFunc {
 	return func(g *gin.Context) {
 		defer func() {

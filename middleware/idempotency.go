@@ -34,7 +34,7 @@ type Idempotency struct {
 // is finished.
 type storedResponse struct {
 	store.Meta  `bson:",inline"`
-	Key         string     `json:"key"`         // digest of caller, route and key
+	Key         string     `json:"key"`         // digest of the caller, the route and the Idempotency-Key
 	Fingerprint string     `json:"fingerprint"` // digests of the path and the parameters, one per secret, separated by spaces
 	ExpiresAt   store.Time `json:"expiresAt"`
 	Status      int        `json:"status"`
@@ -143,7 +143,7 @@ func (i *Idempotency) claim(g *gin.Context, key string, fingerprints []string) (
 }
 
 // callerName returns a name that is unique per caller: different callers may use the same key. Anonymous callers are
-// distinguished by their address.
+// distinguished by their IP address.
 func callerName(g *gin.Context) string {
 	switch p := rest.Caller(g); {
 	case p.Master:
@@ -156,8 +156,9 @@ func callerName(g *gin.Context) string {
 	return g.ClientIP()
 }
 
-// fingerprints returns, for each secret, a digest of the path and the parameters. The path can have the ID of a parent record.
-// The parameters can contain a password, which could be guessed from a digest without a secret.
+// fingerprints returns, for each secret, a digest of the path and the parameters. The digest includes the path because the path
+// can contain the ID of a parent record. The parameters can contain a password, which could be guessed from a digest without a
+// secret.
 func (i *Idempotency) fingerprints(path string, params rest.Params) []string {
 	canonical := path + "\n" + string(params.Canonical(rest.Credential))
 	out := make([]string, len(i.secrets))

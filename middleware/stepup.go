@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// maxSignInAge is how long after a sign-in StepUp accepts the session.
+// maxSignInAge is the maximum time since a sign-in that counts as recent.
 const maxSignInAge = 10 * time.Minute
 
 // stepUp accepts the callers that both tokenOrBasic and checkSignIn accept.
@@ -57,8 +57,8 @@ func (a Authenticator) tokenOrBasic(g *gin.Context) (access.Principal, error) {
 }
 
 // checkSignIn checks that the user has signed in recently or with this request. If the user has a second factor, the sign-in or
-// this request must include it. ReauthenticationRequired: the sign-in is too old. SecondFactorRequired, ValidationFailed,
-// TooManyRequests: see access.SecondFactorVerifier. checkSignIn also returns the errors of checkRestriction.
+// this request must include the second factor. ReauthenticationRequired: the sign-in is too old. SecondFactorRequired,
+// ValidationFailed, TooManyRequests: see access.SecondFactorVerifier. checkSignIn also returns the errors of checkRestriction.
 func (a Authenticator) checkSignIn(g *gin.Context, p access.Principal) error {
 	if err := a.checkRecent(g, p); err != nil || p.MultiFactor || a.SecondFactors == nil {
 		return err

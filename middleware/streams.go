@@ -13,7 +13,7 @@ import (
 	"example.com/ginseng/kit/rest"
 )
 
-// Streams limits the streams of changes and the exports, and ends them when the server stops.
+// Streams limits the number of open streams of changes and of exports, and ends them when the server stops.
 type Streams struct {
 	Heartbeat      time.Duration // 15 s by default
 	VerifyInterval time.Duration // interval at which the caller is verified again; 10 s by default

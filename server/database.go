@@ -144,7 +144,7 @@ func (p program) backupToStdout(ctx context.Context, path string, stdout, stderr
 		return err
 	}
 	defer func() { _ = backup.Close() }()
-	// A closed pipe ends the process, so remove the file before writing. On systems that cannot remove open files, the
+	// A write to a closed pipe ends the process, so remove the file before writing. On systems that cannot remove open files, the
 	// deferred call removes it.
 	_ = os.RemoveAll(dir)
 	_, err = io.Copy(stdout, backup)

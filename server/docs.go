@@ -36,7 +36,7 @@ const docsPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-sr
 var swaggerUI embed.FS
 
 // mountDocs adds /openapi.json and Swagger UI at /docs/. root is the path of the API. gin-swagger serves only the Swagger 2
-// document, because its HTML page can neither sort operations nor hide the server list.
+// document. Its HTML page is not used, because the page can neither sort operations nor hide the server list.
 func mountDocs(engine *gin.Engine, docs Documents, root string) {
 	openAPI := sync.OnceValue(func() file {
 		return newFile(rest.ContentType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
@@ -148,7 +148,7 @@ func unzip(w io.Writer, content []byte) {
 	_, _ = io.Copy(w, reader) // fails if the client has disconnected
 }
 
-// acceptsGzip reports whether a header Accept-Encoding accepts gzip (RFC 9110 section 12.5.3).
+// acceptsGzip reports whether an Accept-Encoding header accepts gzip (RFC 9110 section 12.5.3).
 func acceptsGzip(header string) bool {
 	for item := range strings.SplitSeq(header, ",") {
 		coding, weight, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(item, " ", "")), ";")

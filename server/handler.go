@@ -54,8 +54,8 @@ const (
 	maxResponseHeader = 64 << 10 // bytes
 )
 
-// NewDeps returns the dependencies of modules, measured by the Observer. Close Deps.Email when the service stops; NewHandler
-// adds Deps.Email to Handler.Closers.
+// NewDeps returns the dependencies of modules, measured by the Observer. Deps.Email must be closed when the service stops;
+// Handler.Closers includes Deps.Email.
 func NewDeps(o DepsOptions) kit.Deps {
 	db := store.WithClock(o.Observer.Database(o.DB), o.Now)
 	limiter := ratelimit.New(db, o.Now)
@@ -317,7 +317,7 @@ func noRoute(g *gin.Context) {
 	rest.Fail(g, apperr.New(apperr.NotFound, "%s", detail))
 }
 
-// noMethod responds 405, or 204 to OPTIONS. If no route matches the path, it responds 404. noMethod replaces the header Allow of
+// noMethod responds 405, or 204 to OPTIONS. If no route matches the path, it responds 404. noMethod replaces the Allow header of
 // Gin 1.12, which can list methods of routes that do not match the path.
 func noMethod(engine *gin.Engine) gin.HandlerFunc {
 	routes := sync.OnceValue(engine.Routes) // called when all routes are mounted

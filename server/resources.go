@@ -5,7 +5,7 @@ import (
 	"example.com/ginseng/middleware"
 )
 
-// provideResources calls UseResources of the modules that implement kit.ResourceUser. The requests of these modules run on a
+// provideResources calls UseResources of the modules that implement kit.ResourceUser. Requests that these modules make run on a
 // separate gin.Engine, which has only the routes of resources.
 func provideResources(o HandlerOptions, auth middleware.Authenticator, mw kit.Middleware) error {
 	var users []kit.ResourceUser

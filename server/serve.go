@@ -104,7 +104,7 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 			return err
 		}
 		handler.migrating.Store(false)
-		handler.Emails.Send() // sends emails that were queued when an instance ended
+		handler.Emails.Send() // sends emails that a stopped instance left unsent
 		handler.work(background)
 		return nil
 	})
@@ -221,7 +221,8 @@ func newHTTPServer(handler http.Handler, logger *slog.Logger) *http.Server {
 }
 
 // prepare creates missing collections and indexes. It fails if the database is an unfinished copy of another database, or has
-// migrations that this version lacks. While the database is unavailable, prepare retries at the interval retry until the timeout.
+// migrations that this version lacks. While the database is unavailable, prepare tries again, for at most timeout. retry is the
+// time between two attempts.
 func prepare(ctx context.Context, db store.DB, migrations *migrate.Runner, logger *slog.Logger, timeout, retry time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	for {
@@ -312,8 +313,8 @@ func (c clientConn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// greeting returns the text that the service prints at start. It has the address. In development, it also shows where the
-// documentation, the settings and the data are, and how to create an admin.
+// greeting returns the text that the service prints at start: its address and, in development, where the documentation, the
+// settings and the data are, and how to create an admin.
 func greeting(s Settings, addr net.Addr, routes []string) string {
 	var b strings.Builder
 	_, port, err := net.SplitHostPort(addr.String())

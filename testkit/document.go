@@ -92,8 +92,8 @@ func closeObjects(schema any) {
 	}
 }
 
-// find returns the documented path and the responses of the operation that a request calls. root is the path of the API. If
-// the operation is not documented, responses is nil.
+// find returns the documented path and the documented responses of the operation that a request calls. root is the path of the
+// API. If the operation is not documented, responses is nil.
 func (d *document) find(root string, r *http.Request) (path string, responses *openapi3.Responses) {
 	requested, below := strings.CutPrefix(r.URL.Path, root)
 	if !below || strings.HasSuffix(requested, "/") {

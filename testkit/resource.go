@@ -14,15 +14,15 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Resource describes a generated resource. Run checks that the service behaves as described. The values of the fields have the
-// types that encoding/json decodes into: float64 for numbers, []any for lists, and map[string]any for objects.
+// Resource describes a generated resource. Run checks that the service behaves as described. Values of fields have the types that
+// encoding/json decodes into: float64 for numbers, []any for lists, and map[string]any for objects.
 type Resource struct {
 	Start func(testing.TB, ...Option) *API // starts the service
 	Path  string                           // path of the list; if records have a parent, the path contains RecordID(0)
 	Under string                           // the field with the ID of the parent; "" if there is no parent
 
-	// Methods are some of create, list, show, update and delete. Access has, for each caller, the expected status of each
-	// method, in the order of Methods. The callers are:
+	// Methods are those of create, list, show, update and delete that the resource has. Access has, for each caller, the expected
+	// status of each method, in the order of Methods. The callers are:
 	//
 	//	nobody         no credential
 	//	invalid token  a string that is not a token
@@ -89,7 +89,7 @@ const (
 	ByItem     = "eq in" // for a list: eq means that the list contains the value
 )
 
-// Inserter stores a record with the ID. If records have an owner, the owner is the user with the ownerID.
+// Inserter stores a record with the ID recordID. If records have an owner, the owner is the user with the ID ownerID.
 type Inserter func(a *API, recordID, ownerID store.ID)
 
 // Reference describes the records that a field refers to.
@@ -97,17 +97,17 @@ type Reference struct {
 	Insert   Inserter          // stores a record that the field can refer to
 	Self     bool              // the field refers to records of the same resource
 	Hidden   bool              // users can refer only to their own records
-	Path     string            // path of the list of the records; "" if they cannot be deleted there
+	Path     string            // path below which the records can be deleted; "" if there is none
 	DeleteAs string            // a caller who may delete the records
 	OnDelete resource.OnDelete // effect on the referring record
 }
 
-// Field returns a pointer to the field with the name. It panics if the resource has no such field.
+// Field returns a pointer to the field called name. It panics if the resource has no such field.
 func (r *Resource) Field(name string) *Field {
 	return &r.Fields[slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == name })]
 }
 
-// RecordID returns the ID of record n that Resource.Records insert. n begins at 0.
+// RecordID returns the ID of record n that each Inserter of Resource.Records inserts. n begins at 0.
 func RecordID(n int) store.ID { return store.ID{11: byte(n + 1)} }
 
 // InsertJSON returns a function for Resource.Insert that stores records of the type D. spec declares the collection and its
@@ -175,7 +175,7 @@ func (r Resource) status(method, caller string) int {
 // notRoles are the names of callers that are not roles.
 var notRoles = []string{"nobody", "invalid token", "master key", "user", "owner", "admin", "deleted user", "demoted admin"}
 
-// suite is a service that a check calls.
+// suite is the state of one check: the service that it calls and the accounts.
 type suite struct {
 	*API
 	Resource
@@ -184,8 +184,8 @@ type suite struct {
 	n        *int               // number of bodies so far
 }
 
-// start starts a service, and inserts the records that fields refer to. It inserts records of the resource itself only if self is
-// true.
+// start starts a service, and inserts the records that fields refer to. If self is true, it also inserts records of the resource
+// itself.
 func start(t *testing.T, r Resource, self bool) *suite {
 	t.Helper()
 	s := &suite{API: r.Start(t), Resource: r, t: t, accounts: map[string]Account{}, n: new(int)}
@@ -377,7 +377,7 @@ func (s *suite) show(path, query string) map[string]any {
 	return s.expect(200, Request{Method: "GET", Path: path + query, As: s.as("show")}).JSON(200)
 }
 
-// compare fails unless the view has the values of want.
+// compare fails the test unless view has the values of want.
 func (s *suite) compare(view, want map[string]any) {
 	s.t.Helper()
 	for name, value := range want {
@@ -399,7 +399,7 @@ func (s *suite) forged() map[string]any {
 	return out
 }
 
-// hasError reports whether a body has the error of a parameter. key is a key of Field.Invalid.
+// hasError reports whether body has an error of the field. key is a key of Field.Invalid.
 func hasError(body []byte, field, key string) bool {
 	if code, ok := strings.CutPrefix(key, "[0]."); ok {
 		field, key = field+"[0]", code

@@ -58,7 +58,7 @@ func (s *suite) requests(method, path string) (out []Request) {
 	return out
 }
 
-// checkNotFound checks that requests with unknown, malformed or deleted IDs, or with other parents, get 404.
+// checkNotFound checks that requests get 404 if an ID is unknown, malformed or deleted, or if the parent is another record.
 func checkNotFound(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	paths := []string{r.Path + "/" + store.NewID().Hex(), r.Path + "/1", r.Path + "/%24gt"}
@@ -108,8 +108,8 @@ func checkRules(t *testing.T, r Resource) {
 	}
 }
 
-// tryValues sends a request with each valid and each invalid value of each field. valid returns a valid body with the given
-// fields.
+// tryValues sends a request with each valid and each invalid value of each field. The arguments of valid are alternating names
+// and values of fields; valid returns a body with them.
 func (s *suite) tryValues(r Request, success int, valid func(...any) map[string]any) {
 	s.t.Helper()
 	for _, f := range s.Fields {
@@ -138,7 +138,7 @@ func withValue(body map[string]any, field string, value any) map[string]any {
 	return body
 }
 
-// reject sends a request. It fails unless the response has the status 400 and the error code for the field.
+// reject sends a request. It fails the test unless the status is 400 and the field has the error code.
 func (s *suite) reject(r Request, field, code string) {
 	s.t.Helper()
 	if body := s.expect(400, r).Body; !hasError(body, field, code) {
@@ -470,10 +470,11 @@ func (s *suite) checkOwnList(other string, body map[string]any) {
 	}
 }
 
-// permutations assign samples to three records in unsorted orders. Consecutive fields use different permutations.
+// permutations are the orders in which three records get the samples of a field. No order is sorted. Consecutive fields use
+// different orders.
 var permutations = [][3]int{{1, 0, 2}, {1, 2, 0}, {0, 2, 1}, {2, 0, 1}}
 
-// listed are the three records of checkList, oldest first.
+// listed has the three records of checkList, oldest first.
 type listed struct {
 	*suite
 	ids   []string
@@ -603,8 +604,7 @@ func (l listed) only(matches func(view map[string]any) bool) string {
 	return numbersOf(slices.DeleteFunc([]int{2, 1, 0}, func(record int) bool { return !matches(l.views[record]) }))
 }
 
-// middle returns the second of a field's three values, in ascending order. If that value is a list, middle returns its first
-// item.
+// middle sorts the three values of a field and returns the second value. If that value is a list, middle returns its first item.
 func (l listed) middle(f Field) any {
 	values := []any{l.views[0][f.Name], l.views[1][f.Name], l.views[2][f.Name]}
 	slices.SortStableFunc(values, f.compare)
@@ -647,7 +647,7 @@ func (f Field) satisfies(value any, operator string, operand any) bool {
 	return slices.Contains(want, f.compare(value, operand))
 }
 
-// hasWord reports whether a searched field of a record has a word with the prefix.
+// hasWord reports whether a searched field of a record has a word that begins with prefix.
 func (l listed) hasWord(view map[string]any, prefix string) bool {
 	return slices.ContainsFunc(l.Fields, func(f Field) bool {
 		return f.Search && slices.ContainsFunc(searchWords(textOf(view[f.Name])), func(word string) bool { return strings.HasPrefix(word, prefix) })
@@ -665,7 +665,7 @@ func searchWords(text string) []string {
 func checkChanges(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	request := Request{Method: "GET", Path: r.Path + "/changes?after=", As: s.as("list")}
-	read := func(position string) (page map[string]any) { // on MongoDB, a change can be read a moment after the write
+	read := func(position string) (page map[string]any) { // on MongoDB, a change can be read only a moment after the write
 		t.Helper()
 		request := request
 		request.Path += url.QueryEscape(position)

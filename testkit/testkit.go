@@ -64,7 +64,7 @@ func Modules[S any](newModules func(kit.Deps, S) []kit.Module) func(kit.Deps, st
 	}
 }
 
-// Config is the configuration of the service under test. An Option changes it.
+// Config is the configuration of the service under test.
 type Config struct {
 	Env      map[string]string // settings by name
 	DB       store.DB

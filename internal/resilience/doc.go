@@ -1,3 +1,3 @@
-// Package resilience tests what the service guarantees (docs/reliability.md) while its dependencies fail: process, disk,
-// database connection, clock, mail server and identity providers; and under load for minutes. It has only tests.
+// Package resilience tests the guarantees of docs/reliability.md under load for minutes, and under failures of the process, the
+// disk, the database connection, the clock, the email server and the identity providers. It has only tests.
 package resilience

@@ -1,3 +1,3 @@
-// Package service has end-to-end tests of the reference service, of what depends on several modules or is described in a
-// guide.
+// Package service has end-to-end tests of the reference service: they test features that involve several modules, and features
+// that a guide describes.
 package service

@@ -18,15 +18,15 @@ import (
 // platform authenticator that verifies the user, without a counter and without backups.
 type Authenticator struct {
 	Origin         string // origin of the page or app
-	RPID           string // replaces the RP ID of the options; "" replaces nothing
+	RPID           string // if not "", replaces the RP ID of the options
 	Roaming        bool   // a security key
 	NotVerified    bool   // the authenticator does not verify the user
 	NotResident    bool   // the authenticator stores no discoverable credentials
 	BackupEligible bool
 	BackupState    bool
-	Counter        uint32 // the signature counter of the next call
+	Counter        uint32 // the signature counter, which calls do not change
 	NoUserHandle   bool   // sign-ins have no user handle
-	UserHandle     []byte // replaces the user handle of the credential; nil replaces nothing
+	UserHandle     []byte // if not nil, replaces the user handle of the credential
 
 	passkeys []passkey
 }
@@ -48,8 +48,8 @@ type Credential struct {
 	Extensions map[string]any `json:"clientExtensionResults"`
 }
 
-// Create creates a passkey. It replaces navigator.credentials.create. options are PublicKeyCredentialCreationOptionsJSON.
-// Create fails if the authenticator has one of the excluded credentials.
+// Create creates a passkey, as navigator.credentials.create does. options are PublicKeyCredentialCreationOptionsJSON. Create
+// fails if the authenticator has one of the excluded credentials.
 func (a *Authenticator) Create(options any) (Credential, error) {
 	var o struct {
 		Challenge string
@@ -94,7 +94,7 @@ func (a *Authenticator) Create(options any) (Credential, error) {
 	return c, nil
 }
 
-// Get signs in with the newest passkey for the domain. It replaces navigator.credentials.get. options are
+// Get signs in with the newest passkey for the RP ID, as navigator.credentials.get does. options are
 // PublicKeyCredentialRequestOptionsJSON.
 func (a *Authenticator) Get(options any) (Credential, error) {
 	var o struct {
@@ -169,7 +169,7 @@ func (a *Authenticator) data(rpID string, flags byte) []byte {
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// convert stores options, converted through JSON, in the struct that the pointer to refers to.
+// convert encodes options as JSON, and decodes the JSON into the struct pointer to.
 func convert(options, to any) error {
 	raw, err := json.Marshal(options)
 	if err != nil {

@@ -35,8 +35,8 @@ type Process struct {
 	log *Buffer
 }
 
-// Start starts the service, and waits until it listens. When the context of cmd ends, the process is killed. Log returns the
-// standard error output of the process, unless cmd.Stderr is set.
+// Start starts the service, and waits until the service listens. When the context of cmd ends, the process is killed. If
+// cmd.Stderr is set, Log returns "".
 func Start(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd: cmd, log: new(Buffer)}
 	if cmd.Stderr == nil {

@@ -15,11 +15,11 @@ var consentPage string
 
 var consentTemplate = template.Must(template.New("consent").Parse(consentPage))
 
-// challengeForm is the format of a code_challenge (RFC 7636 section 4.2): with S256, 32 bytes in base64url.
+// challengeForm is the format of an S256 code_challenge (RFC 7636 section 4.2): 32 bytes in base64url.
 var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // mountDialog mounts the authorization endpoint (RFC 6749 section 4.1.1). GET shows the consent page. POST receives the user's
-// decision, and redirects to the client. fragment is the fragment of the redirect after consent.
+// decision, and redirects to the client. After consent, the URL of the redirect has the fragment.
 func (p *provider) mountDialog(path, name, fragment string) {
 	p.mux.HandleFunc("GET "+path, p.authorized(func(w http.ResponseWriter, _ *http.Request, g grant) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -60,7 +60,7 @@ func (p *provider) chosen(r *http.Request) string {
 	}).ID
 }
 
-// authorized reads the authorization request, and calls h. It shows errors to the user, and does not redirect to the client,
+// authorized reads the authorization request, and calls h. It shows errors to the user instead of redirecting to the client,
 // because the redirect_uri may be invalid (RFC 6749 section 4.1.2.1).
 func (p *provider) authorized(h func(http.ResponseWriter, *http.Request, grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

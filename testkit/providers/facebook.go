@@ -10,7 +10,7 @@ import (
 )
 
 // Facebook is a fake of Facebook Login and of the part of the Graph API that Facebook Login needs. "Require App Secret" is
-// enabled for the app. It follows these pages of developers.facebook.com/docs:
+// enabled for the app. The fake follows these pages of developers.facebook.com/docs:
 //
 //   - facebook-login/guides/advanced/manual-flow: the dialog and its denial, the exchange, debug_token
 //   - facebook-login/guides/advanced/oidc-token: PKCE

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// GitHubAPI is the root path of the API, as in GitHub Enterprise Server. The web pages are at the root.
+// GitHubAPI is the root path of the REST API, as in GitHub Enterprise Server. The paths of web pages do not have it.
 const GitHubAPI = "/api/v3"
 
-// GitHub is a fake of GitHub's sign-in for OAuth apps and of the part of its REST API that describes a user. It follows
+// GitHub is a fake of GitHub's sign-in for OAuth apps and of the part of the REST API that describes a user. The fake follows
 // these pages of docs.github.com:
 //
 //   - apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps: the authorization, the exchange, PKCE
@@ -87,7 +87,7 @@ func (g *GitHub) check(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// me writes the token's user. The email address is null, as for users who have not made it public.
+// me writes the token's user. The email address is null, as for users whose address is not public.
 func (g *GitHub) me(w http.ResponseWriter, _ accessToken, u User) {
 	user := simple(u)
 	user["name"], user["email"] = nil, nil

@@ -65,8 +65,8 @@ func (p *provider) code(g grant) string {
 	return code
 }
 
-// redeem exchanges the code of a request for an access token, and also returns the user. It deletes a code of the client even
-// if the exchange fails. redirect_uri is compared only if the request has one.
+// redeem exchanges the code of a request for an access token, and also returns the user. If the code belongs to the client,
+// redeem deletes the code, even if the exchange fails. redeem checks redirect_uri only if the request has one.
 func (p *provider) redeem(clientID string, r *http.Request) (accessToken, User, error) {
 	code, redirectURI, verifier := r.FormValue("code"), r.FormValue("redirect_uri"), r.FormValue("code_verifier")
 	p.mu.Lock()
@@ -123,7 +123,7 @@ func (p *provider) Expire(token string) {
 	delete(p.tokens, token)
 }
 
-// token returns an access token that has not expired, and its user.
+// token returns the access token with the value, and its user. It returns false if the token is unknown or expired.
 func (p *provider) token(value string) (accessToken, User, bool) {
 	p.mu.Lock()
 	t, ok := p.tokens[value]

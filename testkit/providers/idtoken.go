@@ -51,7 +51,7 @@ func (g *OpenID) IDToken(userID string, changes ...Change) string {
 	return g.sign(g.claims(accessToken{clientID: g.app.ID, scopes: g.scopes}, u), changes)
 }
 
-// claims returns the claims of an ID token for an access token.
+// claims returns the claims of the ID token that is issued with an access token.
 func (g *OpenID) claims(t accessToken, u User) object {
 	now, o := g.now(), profile(t, u)
 	o["iss"], o["aud"], o["azp"] = g.issuedBy(), t.clientID, t.clientID

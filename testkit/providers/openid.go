@@ -17,7 +17,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// OpenID is a fake of the OpenID provider of Google, Microsoft, Apple or GitLab. It serves the provider's paths below one
+// OpenID is a fake of the OpenID provider of Google, Microsoft, Apple or GitLab. The fake serves the provider's paths below one
 // address. It follows this documentation:
 //
 //   - Google: developers.google.com/identity/openid-connect/openid-connect for discovery, the authorization, the exchange,
@@ -148,7 +148,7 @@ func (g *OpenID) discovery(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, document)
 }
 
-// exchange exchanges a code for an access token and, with the scope openid, an ID token. An installed client sends no secret.
+// exchange exchanges a code for an access token and, with the scope openid, an ID token. Clients in App.MoreIDs send no secret.
 func (g *OpenID) exchange(w http.ResponseWriter, r *http.Request) {
 	fail := func(status int, code, description string) {
 		writeJSON(w, status, object{"error": code, "error_description": description})
@@ -212,7 +212,7 @@ func (g *OpenID) signedByApp(r *http.Request) bool {
 	return claims.Validate(expected) == nil && lifetime > 0 && lifetime <= 180*24*time.Hour
 }
 
-// tokenInfo writes the user and the client of an access token.
+// tokenInfo describes the user and the client of an access token.
 func (g *OpenID) tokenInfo(w http.ResponseWriter, r *http.Request) {
 	t, u, ok := g.token(r.FormValue("access_token"))
 	if !ok {
@@ -227,7 +227,7 @@ func (g *OpenID) tokenInfo(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, o)
 }
 
-// userInfo writes the user of an access token (OpenID Connect Core 1.0 section 5.3).
+// userInfo describes the user of an access token (OpenID Connect Core 1.0 section 5.3).
 func (g *OpenID) userInfo(w http.ResponseWriter, r *http.Request) {
 	t, u, ok := g.token(bearer(r))
 	if !ok {

@@ -1,6 +1,6 @@
 // Package providers has fakes of Facebook, GitHub and OpenID providers, for tests and for trying social sign-in without an
-// account. The fakes are http.Handlers that respond as the providers' documentation says. Tests create the users, codes and
-// tokens, and can make requests fail.
+// account. The fakes are http.Handlers that respond as the providers' documentation says. Tests can create users, codes and
+// tokens, and make requests fail.
 //
 // Codes are single-use, expire after ten minutes, and are bound to the client, the redirect_uri and the S256 challenge of their
 // request (RFC 6749 section 4.1.3, RFC 7636 section 4.6). A code_verifier for a code without a challenge is rejected (RFC 9700
@@ -49,7 +49,7 @@ type User struct {
 	Email         string // if empty, AddUser derives it from Login, unless NoEmail is set
 	EmailVerified bool
 	NoEmail       bool
-	OtherEmails   []Email // GitHub: addresses besides the primary one
+	OtherEmails   []Email // GitHub: addresses besides the primary address
 	Picture       string  // URL of the picture
 }
 
@@ -74,7 +74,7 @@ const (
 
 const huge = 16 << 20
 
-// provider is the part that the fakes have in common.
+// provider has the fields and methods that all fakes share.
 type provider struct {
 	app    App
 	now    func() time.Time
@@ -162,7 +162,7 @@ func (p *provider) record(r *http.Request) Failure {
 	return max(p.failures[r.URL.Path], p.failures[""])
 }
 
-// ServeHTTP responds as the provider does, or fails as Fail has set.
+// ServeHTTP responds as the provider does, or with the Failure that Fail has set.
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch p.record(r) {
 	case None:

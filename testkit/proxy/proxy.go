@@ -40,8 +40,9 @@ type failure struct {
 // chunk is the number of bytes forwarded at a time.
 const chunk = 16 << 10
 
-// New starts a proxy on a free local port that forwards to a server, host:port. If upward is not nil, upward must forward the
-// data of each client to the server, and can withhold data or respond to the client. When upward returns, the connection ends.
+// New starts a proxy on a free local port. The proxy forwards to server, host:port. If upward is not nil, the proxy calls it for
+// each connection to forward the client's data to the server; upward can withhold data or respond to the client. When upward
+// returns, the connection ends.
 func New(server string, upward func(client, server net.Conn) error) (*Proxy, error) {
 	p := &Proxy{server: server, addr: "127.0.0.1:0", links: make(map[*link]struct{}), changed: make(chan struct{}), upward: upward}
 	return p, p.listen()
@@ -103,7 +104,7 @@ func (p *Proxy) Lose() {
 	p.Silence()
 }
 
-// Delay delays all data by d.
+// Delay delays all forwarded data by d.
 func (p *Proxy) Delay(d time.Duration) { p.set(failure{delay: d}) }
 
 // Throttle limits the bytes per second in each direction of a connection.
@@ -120,7 +121,7 @@ func (p *Proxy) Heal() error {
 	return p.listen()
 }
 
-// Close closes all connections, stops the proxy and waits until it has ended.
+// Close closes all connections, and waits until the proxy has stopped.
 func (p *Proxy) Close() {
 	p.Refuse()
 	p.running.Wait()

@@ -16,7 +16,7 @@ func Open(t testing.TB) store.DB {
 	t.Helper()
 	address := "sqlite:" + filepath.Join(t.TempDir(), "test.db")
 	if mongotest.Available() {
-		// Tests on a busy machine wait longer for the server than a service should.
+		// On a busy machine, tests must wait longer for the server than a service should.
 		address = mongotest.New(t, "timeoutMS=120000", "serverSelectionTimeoutMS=60000", "connectTimeoutMS=60000").String()
 	}
 	db, err := engines.Open(t.Context(), address)
