@@ -1,4 +1,5 @@
-// Package collections finds the collections that source code declares, and says what becomes of them when the code is removed.
+// Package collections finds the collections that source code declares, and explains how to delete them after the code was
+// removed.
 package collections
 
 import (
@@ -12,8 +13,8 @@ import (
 
 var specName = regexp.MustCompile(`(?:store|listing)\.Spec\{\s*Name:\s*"([^"]+)"`)
 
-// In returns, for each collection that a store.Spec or listing.Spec below dir declares, the file that declares it: its path with
-// slashes, which begins with the name of dir.
+// In returns, for each collection that a store.Spec or listing.Spec below dir declares, the path of the declaring file. The path
+// has slashes and begins with the name of dir.
 func In(dir string) (map[string]string, error) {
 	out := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -29,7 +30,8 @@ func In(dir string) (map[string]string, error) {
 	return out, err
 }
 
-// Stay says that the records of removed collections stay in the database, and how to delete them; "" if there are none.
+// Stay returns a message: the records of removed collections stay in the database, and how to delete the records. It returns ""
+// if names is empty.
 func Stay(names ...string) string {
 	if len(names) == 0 {
 		return ""

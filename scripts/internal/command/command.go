@@ -31,10 +31,11 @@ func (m Mistakes) Err() error {
 	return m
 }
 
-// ErrNoArguments is the error of a command without arguments. With it, Exit prints the usage to stderr.
+// ErrNoArguments is the error of a command without arguments. With this error, Exit prints the usage to stderr.
 var ErrNoArguments = errors.New("no arguments")
 
-// Parse parses arguments. The error is pflag.ErrHelp for --help, or Mistakes; for an unknown flag they suggest another.
+// Parse parses arguments. The error is pflag.ErrHelp for --help, and otherwise Mistakes. For an unknown flag, Mistakes suggest a
+// known flag.
 func Parse(flags *pflag.FlagSet, args []string) error {
 	err := command.Parse(flags, "", args, io.Discard)
 	if err == nil || errors.Is(err, pflag.ErrHelp) {

@@ -56,7 +56,8 @@ func API(dir, runtime string) (files.Tree, error) {
 	parser := swag.New(swag.SetExcludedDirsAndFiles(filepath.Join(dir, "third_party")), swag.SetDebugger(log.New(io.Discard, "", 0)),
 		swag.SetCollectionFormat("csv"))
 	parser.PropNamingStrategy = swag.CamelCase
-	// swag runs go list for the import path of each directory, which needs no dependencies, workspace and repository.
+	// swag runs go list for the import path of each directory. With these settings, go list does not read dependencies, the
+	// workspace and the repository.
 	for name, value := range map[string]string{"GOFLAGS": "-find -buildvcs=false", "GOWORK": "off"} {
 		before := os.Getenv(name)
 		_ = os.Setenv(name, value)
@@ -82,7 +83,7 @@ func API(dir, runtime string) (files.Tree, error) {
 	return files.Tree{SwaggerFile: swagger, OpenAPIFile: openAPI}, err
 }
 
-// license returns the license of the module in dir: the first line of its LICENSE. It is nil if there is no such file.
+// license returns the license of the module in dir: the first line of its LICENSE; nil if there is no such file.
 func license(dir string) *openapi3.License {
 	text, err := os.ReadFile(filepath.Join(dir, "LICENSE"))
 	if err != nil {

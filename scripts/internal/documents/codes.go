@@ -9,10 +9,10 @@ import (
 	"github.com/go-openapi/spec"
 )
 
-// errorCode is a constant of a module that has an error code.
+// errorCode is a constant of a module whose value is an error code.
 type errorCode struct{ name, value string }
 
-// codeConst is the declaration of an error code.
+// codeConst matches the declaration of an error code.
 var codeConst = regexp.MustCompile(`(?m)^(?:const|\t)\s*(\w+)\s+apperr\.Code\s*=\s*"(\w+)"`)
 
 // moduleCodes returns the error codes that the modules of the project in dir declare.

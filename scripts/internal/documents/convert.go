@@ -25,9 +25,9 @@ import (
 //   - @x-restricted true: users with an access.Restriction may call the operation
 //   - @x-tag "text": the description of the operation's tag
 //   - @x-intro "text": a paragraph of the document's description
-//   - extensions:"x-omitempty" on a field of a response: it can be absent. All others are required
-//   - extensions:"x-nullable" on a field: it can be null; in an input, null clears it
-//   - extensions:"x-json=NAME" on a field of an input: JSON of the definition NAME, or any "object"; encoded in a form
+//   - extensions:"x-omitempty" on a field of a response: the field can be absent; all other fields are required
+//   - extensions:"x-nullable" on a field: the field can be null; in an input, null clears the field
+//   - extensions:"x-json=NAME" on a field of an input: the value is JSON with the schema NAME, or any object if NAME is object
 func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 	swagger, err := prepare(swagger)
 	if err != nil {
@@ -52,7 +52,7 @@ func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name := range doc.Components.Schemas { // remove types that only lists used, which now use the type with "Row"
+	for name := range doc.Components.Schemas { // remove a type if only lists used it: lists now use the type with the suffix Row
 		if doc.Components.Schemas[name+"Row"] != nil && !bytes.Contains(raw, []byte(`"#/components/schemas/`+name+`"`)) {
 			delete(doc.Components.Schemas, name)
 		}
@@ -70,8 +70,8 @@ func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-// exampleMark is an extension that keeps the example of a parameter during the conversion: swag writes one, but Swagger 2
-// has none.
+// exampleMark is an extension that keeps the example of a parameter during the conversion: swag writes examples of parameters,
+// which Swagger 2 does not have.
 const exampleMark = "x-example"
 
 // decimalPattern is the form of store.Decimal.
@@ -127,13 +127,13 @@ func prepare(swagger []byte) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// enricher adds what Swagger 2 cannot express to doc, the conversion of the Swagger 2 document from.
+// enricher adds to doc what Swagger 2 cannot express. doc is the conversion of from, a Swagger 2 document.
 type enricher struct {
 	doc  *openapi3.T
 	from *openapi2.T
 }
 
-// enrich adds to doc what the conventions of convert express, and what its operations imply.
+// enrich adds to doc what the extensions express (see convert), and what the operations imply.
 func enrich(doc *openapi3.T, from *openapi2.T) error {
 	e := enricher{doc, from}
 	doc.Servers = openapi3.Servers{{URL: ".", Description: "this service"}}
@@ -154,7 +154,7 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 			}
 		}
 	})
-	for _, schema := range doc.Components.Schemas { // also those of bodies that are only JSON
+	for _, schema := range doc.Components.Schemas { // also the schemas of bodies that are only JSON
 		for _, property := range schema.Value.Properties {
 			anyObject(property)
 		}
@@ -206,11 +206,10 @@ func eachOperation(doc *openapi3.T, f func(path, method string, op *openapi3.Ope
 	}
 }
 
-// Extensions of an operation: the description of its tag, a paragraph of the description of the document, and marks of
-// operations that need no credential, or that restricted users may call: those with kit.Auth.Restricted.
+// Extensions of an operation; see convert. Operations with kit.Auth.AllowRestricted have x-restricted.
 const tagMark, introMark, optionalMark, restrictedMark = "x-tag", "x-intro", "x-optional-security", "x-restricted"
 
-// byTag sorts tags: accounts first, since other calls need one, then by name.
+// byTag compares tags: first the tags of accounts, because most operations need an account, then the others by name.
 func byTag(a, b string) int {
 	first := []string{"email-codes", "email-verifications", "password-resets", "auth", "users"}
 	return cmp.Or(slices.Index(first, b)-slices.Index(first, a), strings.Compare(a, b))
@@ -230,8 +229,8 @@ func operationID(method, path string) string {
 	return id
 }
 
-// requireFields makes all fields of a response required, except those with x-omitempty, including those of nested schemas.
-// It also adds null to the enums of nullable fields. seen has the schemas that are done.
+// requireFields makes all fields of a response and of its nested schemas required, except fields with x-omitempty. It also adds
+// null to the enums of nullable fields. It skips the schemas in seen, and adds the others to seen.
 func requireFields(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	if ref == nil || ref.Value == nil || seen[ref.Value] {
 		return
@@ -257,23 +256,23 @@ func requireFields(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	requireFields(s.AdditionalProperties.Schema, seen)
 }
 
-// anyObject converts the extension x-json of a schema that is not in a form.
+// anyObject replaces the extension x-json of a schema that is not part of a form with the type object.
 func anyObject(ref *openapi3.SchemaRef) {
 	if _, isObject := extension(ref, "x-json"); isObject {
 		ref.Value.Type = &openapi3.Types{"object"}
-		ref.Value.WithAnyAdditionalProperties() // else typed clients could set no properties
+		ref.Value.WithAnyAdditionalProperties() // otherwise, typed clients could not set properties
 		parseExample(ref.Value)
 	}
 }
 
-// parseExample replaces an example in JSON with its value. An invalid one stays a string, which the validation rejects.
+// parseExample replaces an example in JSON with its value. Invalid JSON stays a string, which the validation rejects.
 func parseExample(s *openapi3.Schema) {
 	if data, ok := s.Example.(string); ok {
 		_ = json.Unmarshal([]byte(data), &s.Example)
 	}
 }
 
-// extension removes an extension from a schema and returns its value; ok is false if the schema does not have it.
+// extension removes an extension from a schema and returns the value; ok is false if the schema does not have the extension.
 func extension(ref *openapi3.SchemaRef, name string) (value any, ok bool) {
 	extensions := ref.Extensions
 	if ref.Ref == "" && ref.Value != nil {
@@ -284,7 +283,7 @@ func extension(ref *openapi3.SchemaRef, name string) (value any, ok bool) {
 	return value, ok
 }
 
-// operation completes the body, security, parameters and responses of an operation.
+// operation completes the body, the security requirements, the parameters and the responses of an operation.
 func (e enricher) operation(op *openapi3.Operation, method string) error {
 	requestBody(op)
 	e.security(op)
@@ -300,13 +299,13 @@ func form(op *openapi3.Operation) *openapi3.Schema {
 	}
 	for _, media := range op.RequestBody.Value.Content {
 		if media.Schema.Ref == "" {
-			return media.Schema.Value // all media types share it
+			return media.Schema.Value // all media types share the schema
 		}
 	}
 	return nil
 }
 
-// requestBody converts the extensions of form parameters. The example of the body has only the properties with an example.
+// requestBody converts the extensions of form parameters. The body has an example if all required properties have one.
 func requestBody(op *openapi3.Operation) {
 	schema := form(op)
 	if schema == nil {
@@ -326,7 +325,7 @@ func requestBody(op *openapi3.Operation) {
 			parseExample(p)
 			if kind == "object" || kind == true {
 				p.Type = &openapi3.Types{"object"}
-				p.WithAnyAdditionalProperties() // else typed clients could set no properties
+				p.WithAnyAdditionalProperties() // otherwise, typed clients could not set properties
 			} else {
 				p.Type, p.AllOf = nil, openapi3.SchemaRefs{openapi3.NewSchemaRef(fmt.Sprint("#/components/schemas/", kind), nil)}
 				if p.Nullable { // allOf would not allow null

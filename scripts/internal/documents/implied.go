@@ -12,8 +12,8 @@ import (
 // bodyTypes are the media types of a body whose operation has no @Accept.
 var bodyTypes = []string{"application/x-www-form-urlencoded", "multipart/form-data", "application/json"}
 
-// implied adds what the parameters of an operation imply, unless an annotation says it: a parameter for each {name} in the
-// path, and the responses of conditional and of repeatable requests.
+// implied adds what the path and the parameters of an operation imply: a parameter for each {name} in the path, and the responses
+// to conditional and repeatable requests. Annotations take precedence.
 func (e enricher) implied(op *openapi3.Operation, path string) {
 	collection := ""
 	for segment := range strings.SplitSeq(path, "/") {
@@ -70,7 +70,7 @@ func notEmpty(op *openapi3.Operation) {
 	}
 }
 
-// partial makes the parameters of an update optional. Those that the annotated struct does not require can be null, which
+// partial makes the parameters of an update optional. Parameters that the annotated struct does not require can be null, which
 // resets them.
 func partial(op *openapi3.Operation) {
 	schema := form(op)

@@ -17,7 +17,7 @@ import (
 	"github.com/go-openapi/spec"
 )
 
-// listSpec has what the document needs of a listing.Spec.
+// listSpec has the fields of a listing.Spec that the API document needs.
 type listSpec struct {
 	name                 string
 	search, sort, expand []string
@@ -32,7 +32,7 @@ type listFilter struct {
 	list   bool
 }
 
-// The operators of filters, in the order of the document, and what they mean. They are those of package listing.
+// The operators of package listing besides equality, in the order of the API document, and their descriptions.
 var (
 	ordering = []string{"gt", "gte", "lt", "lte", "ne", "in"}
 	equality = []string{"ne", "in"}
@@ -63,9 +63,9 @@ var filterTypes = map[string]struct {
 // maxSearch is listing.MaxQuery.
 const maxSearch = 200
 
-// addListParameters adds the parameters of the lists of the module in dir, and of the server in the directory runtime: those that the listing.Spec in the package of the
-// operation declares; of several, the one whose Name is the last segment of the path. The operations with the path of one record
-// get the expand parameter.
+// addListParameters adds query parameters to the lists of the module in dir, and of the server in the directory runtime. The
+// listing.Spec in the package of an operation declares the parameters. If the package has several, the Name of the listing.Spec
+// is the last segment of the path. addListParameters also adds the expand parameter to GET operations of one record.
 func addListParameters(swagger *spec.Swagger, dir, runtime string) error {
 	specs, err := listSpecs(filepath.Join(dir, "modules/*/*.go"), filepath.Join(runtime, "server/*.go"))
 	if err != nil {
@@ -93,7 +93,7 @@ func addListParameters(swagger *spec.Swagger, dir, runtime string) error {
 // exportTypes are the media types of exports.
 var exportTypes = []string{"application/x-ndjson", "text/csv"}
 
-// choose returns the only one of the specs, or that with the name; nil if there is none.
+// choose returns the only element of specs, or the element with the name; nil if there is none.
 func choose(specs []listSpec, name string) *listSpec {
 	i := slices.IndexFunc(specs, func(s listSpec) bool { return len(specs) == 1 || s.name == name })
 	if i < 0 {
@@ -116,15 +116,15 @@ func pageOf(swagger *spec.Swagger, op *spec.Operation) *spec.Schema {
 	return &row
 }
 
-// addParameters adds query parameters to an operation, and removes those with the same names.
+// addParameters adds query parameters to an operation, and removes existing query parameters with the same names.
 func addParameters(op *spec.Operation, added ...spec.Parameter) {
 	op.Parameters = append(slices.DeleteFunc(op.Parameters, func(p spec.Parameter) bool {
 		return p.In == "query" && slices.ContainsFunc(added, func(a spec.Parameter) bool { return a.Name == p.Name })
 	}), added...)
 }
 
-// parameters returns the parameters of a list with rows of the type. q searches the fields of rows, and others that clients
-// cannot see.
+// parameters returns the query parameters of a list whose rows have the schema row. The description of q names only searched
+// fields that clients can see.
 func (s listSpec) parameters(row *spec.Schema) (out []spec.Parameter) {
 	if len(s.search) > 0 {
 		visible := slices.DeleteFunc(slices.Clone(s.search), func(name string) bool { _, ok := row.Properties[name]; return !ok })
@@ -148,7 +148,7 @@ func (s listSpec) parameters(row *spec.Schema) (out []spec.Parameter) {
 	return out
 }
 
-// parameters returns the parameter of a filter, and one for each operator.
+// parameters returns the query parameters of a filter: one for equality, and one for each operator.
 func (f listFilter) parameters() []spec.Parameter {
 	of := filterTypes[f.kind]
 	operators, about, prefix := of.operators, "equal to this value", ""
@@ -187,14 +187,14 @@ func queryParameter(name, description string, schema spec.SimpleSchema) *spec.Pa
 	return p
 }
 
-// listOf returns the schema of a comma-separated list of the strings; nil allows all.
+// listOf returns the schema of a comma-separated list of the given strings. If values is nil, the list can contain any string.
 func listOf(values []any) spec.SimpleSchema {
 	items := spec.NewItems().Typed("string", "")
 	items.Enum = values
 	return spec.SimpleSchema{Type: "array", CollectionFormat: "csv", Items: items}
 }
 
-// selectable returns the values allowed in the fields parameter of a list with rows of the type.
+// selectable returns the values allowed in the fields parameter of a list whose rows have the schema row.
 func selectable(row *spec.Schema) []any {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(row.Properties)), func(name string) bool { return name == "expand" })
 	return signed(names, "id")
@@ -220,11 +220,11 @@ func andList(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// getRoute is the annotation of the path of a GET operation.
+// getRoute matches the annotation with the path of a GET operation.
 var getRoute = regexp.MustCompile(`@Router\s+(\S+)\s+\[get\]`)
 
-// listSpecs returns the listing.Specs of the packages with files that match a pattern, by the paths of the GET operations of the
-// package.
+// listSpecs reads the packages with files that match a pattern. For the path of each GET operation, it returns the listing.Specs
+// of the operation's package.
 func listSpecs(patterns ...string) (map[string][]listSpec, error) {
 	var files []string
 	for _, pattern := range patterns {
@@ -273,7 +273,7 @@ func listSpecs(patterns ...string) (map[string][]listSpec, error) {
 	return out, nil
 }
 
-// addVariables adds the values of the package's variables that a file declares, by name.
+// addVariables adds to variables the package-level variables that a file declares: their values by name.
 func addVariables(variables map[string]ast.Expr, file *ast.File) {
 	for _, declaration := range file.Decls {
 		general, ok := declaration.(*ast.GenDecl)
@@ -290,7 +290,7 @@ func addVariables(variables map[string]ast.Expr, file *ast.File) {
 	}
 }
 
-// readSpecs returns the listing.Specs in a file of a package with the variables, which fields of a Spec can have as values.
+// readSpecs returns the listing.Specs in a file. A field of a Spec can have one of the package's variables as its value.
 func readSpecs(file *ast.File, variables map[string]ast.Expr) (specs []listSpec, err error) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		literal, ok := n.(*ast.CompositeLit)
@@ -306,7 +306,7 @@ func readSpecs(file *ast.File, variables map[string]ast.Expr) (specs []listSpec,
 	return specs, err
 }
 
-// resolve replaces the variables that are values of fields in a literal.
+// resolve replaces variables that are values of fields in a literal with the values of the variables.
 func resolve(literal *ast.CompositeLit, variables map[string]ast.Expr) {
 	ast.Inspect(literal, func(n ast.Node) bool {
 		if pair, ok := n.(*ast.KeyValueExpr); ok {
@@ -318,7 +318,7 @@ func resolve(literal *ast.CompositeLit, variables map[string]ast.Expr) {
 	})
 }
 
-// isListing reports whether an expression is a name of package listing.
+// isListing reports whether an expression is listing.NAME.
 func isListing(e ast.Expr, name string) bool {
 	selector, ok := e.(*ast.SelectorExpr)
 	if !ok {
@@ -378,7 +378,7 @@ func readFilter(literal *ast.CompositeLit) (f listFilter, err error) {
 	return f, err
 }
 
-// fieldsOf returns the values of the fields of a struct.
+// fieldsOf returns the values of the fields of a struct literal, by name.
 func fieldsOf(literal *ast.CompositeLit) (map[string]ast.Expr, error) {
 	fields := map[string]ast.Expr{}
 	for _, element := range literal.Elts {
@@ -393,7 +393,8 @@ func fieldsOf(literal *ast.CompositeLit) (map[string]ast.Expr, error) {
 	return fields, nil
 }
 
-// readLiteral stores a string, a list of strings or a list of structs. name is that of the field, for the error.
+// readLiteral stores the value of a literal in into: a string, a list of strings or a list of structs. Errors contain name, the
+// name of the field.
 func readLiteral(name string, e ast.Expr, into any) error {
 	if basic, ok := e.(*ast.BasicLit); ok {
 		if text, ok := into.(*string); ok && basic.Kind == token.STRING {

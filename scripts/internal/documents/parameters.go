@@ -7,7 +7,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// parameters sorts the parameters, and lets the rows of a list lack fields.
+// parameters sorts the parameters. If the operation has the fields parameter, it makes the fields of rows optional.
 func (e enricher) parameters(op *openapi3.Operation) {
 	for _, ref := range op.Parameters {
 		p := ref.Value
@@ -50,8 +50,8 @@ func listed(op *openapi3.Operation) *openapi3.SchemaRef {
 	return nil
 }
 
-// optionalFields gives the rows of a list a separate type, in which only the id is required: the fields parameter can
-// exclude the others.
+// optionalFields gives the rows of a list a separate type, in which only the id is required, because the fields parameter can
+// exclude the other fields.
 func (e enricher) optionalFields(rows *openapi3.SchemaRef) {
 	row := *rows.Value
 	row.Required = slices.DeleteFunc(slices.Clone(row.Required), func(name string) bool { return name != "id" })

@@ -29,14 +29,14 @@ const (
 	problemType = "application/problem+json"
 )
 
-// common are the errors that every operation can return. They are its default response.
+// common are the error codes that every operation can return. The default response describes them.
 var common = []string{
 	"malformed_body", "validation_failed", "unauthorized", "request_timeout", "payload_too_large", "unsupported_media_type", "internal", "unavailable",
 }
 
-// restrictions returns the codes of the status 403 that a user's request can have because of an API key or an access.Restriction.
-// An operation without a required credential has them too: it rejects a key that does not have the scope, and a token of a
-// restricted user.
+// restrictions returns the error codes with the status 403 that the operation can return because of an API key or an
+// access.Restriction. Operations without a required credential have these codes too, because they reject a key without the scope
+// and a token of a restricted user.
 func (e enricher) restrictions(op *openapi3.Operation, method string) (codes []string) {
 	switch {
 	case e.doc.Components.SecuritySchemes[apiKeyScheme] == nil:
@@ -80,14 +80,14 @@ func (e enricher) defaultResponse(op *openapi3.Operation, method string) {
 	op.Responses.Set("default", &openapi3.ResponseRef{Value: response})
 }
 
-// responses adds media type and examples to errors, headers to all responses, and the default response.
+// responses adds the media type and examples to errors, adds headers to all responses, and adds the default response.
 func (e enricher) responses(op *openapi3.Operation, method string) error {
-	invalid := "validation_failed" // also of operations without parameters: unknown parameters are rejected
+	invalid := "validation_failed" // operations without parameters also return it, for unknown parameters
 	if method != http.MethodGet {
 		invalid += ", malformed_body"
 	}
 	e.imply(op, http.StatusBadRequest, invalid)
-	e.imply(op, http.StatusUnauthorized, "unauthorized") // also of public operations: an invalid credential is rejected
+	e.imply(op, http.StatusUnauthorized, "unauthorized") // public operations also return it, for an invalid credential
 	limited := op.Responses.Value("429") != nil
 	for status, ref := range op.Responses.Map() {
 		r := ref.Value
@@ -142,7 +142,8 @@ func isConditional(op *openapi3.Operation) bool {
 }
 
 // examples adds an example for each code at the beginning of the description of an error, for example "not_found", or
-// "malformed_body; validation_failed: two different access_token". The example of conflict has the text of the operation.
+// "malformed_body; validation_failed: two different access_token". The detail of the conflict example is the text after
+// "conflict: " in the description.
 func (e enricher) examples(media *openapi3.MediaType, op *openapi3.Operation, description string) {
 	media.Examples = openapi3.Examples{}
 	text, own := strings.CutPrefix(description, "conflict: ")
@@ -166,8 +167,8 @@ func (e enricher) hasCode(code string) bool {
 	return schema != nil && slices.Contains(schema.Value.Enum, any(code)) && components.Examples[code] != nil
 }
 
-// addExample adds the example of an error and returns its status. The operations share examples, except those that name a
-// parameter or another credential, or have another status.
+// addExample adds the example of an error and returns the status of the error. The operations share an example, unless the
+// example depends on the operation.
 func (e enricher) addExample(media *openapi3.MediaType, op *openapi3.Operation, code string) (status any) {
 	shared := components.Examples[code]
 	problem := maps.Clone(shared.Value.Value.(map[string]any))
@@ -198,8 +199,8 @@ func takes(op *openapi3.Operation, scheme string) bool {
 	return slices.ContainsFunc(*op.Security, func(all openapi3.SecurityRequirement) bool { return all[scheme] != nil })
 }
 
-// invalidParameter returns an example of an ErrorField: a missing parameter of the body, a page that is too long, or an
-// unknown parameter.
+// invalidParameter returns an example of an ErrorField: a missing parameter of the body, a limit that is too large, or an unknown
+// parameter.
 func (e enricher) invalidParameter(op *openapi3.Operation) map[string]any {
 	if op.RequestBody != nil {
 		for _, media := range op.RequestBody.Value.Content {

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	apiKeyScheme = "APIKey"               // the name of the security scheme; operations that need no scope have it in @Security
+	apiKeyScheme = "APIKey"               // the security scheme; operations that accept every key have it in @Security
 	apiKeysPath  = "/users/{id}/api-keys" // a path of the component api-key
 	scopesMark   = "x-required-scopes"    // an extension of operations
 	keyUsage     = "An API key of a user. Send it as Authorization: Bearer KEY, or as access_token in the body or query. Scopes: "
 )
 
-// The scopes of package access, without the name of the resource.
+// The suffixes of scopes, after the name of the resource; see package access.
 const readScope, writeScope = ":read", ":write"
 
 // The calls in the router.go of a module that declare a resource and its routes.
@@ -27,8 +27,8 @@ var (
 	pathParam    = regexp.MustCompile(`:(\w+)`)
 )
 
-// addScopes declares API keys, and adds the scope that each operation of a resource requires of them, if the project has the
-// component api-key. Otherwise it removes API keys from the annotations of operations.
+// If the project has the component api-key, addScopes declares API keys, and adds the scope that each operation of a resource
+// requires. Otherwise, it removes API keys from the security requirements of operations.
 func addScopes(swagger *spec.Swagger, dir string) error {
 	_, hasKeys := swagger.Paths.Paths[apiKeysPath]
 	required, err := requiredScopes(dir)
@@ -58,7 +58,7 @@ func addScopes(swagger *spec.Swagger, dir string) error {
 	return nil
 }
 
-// requiredScopes returns the scopes of the routes of resources in the module in dir, by "METHOD /path".
+// requiredScopes returns the scopes that the routes of resources in dir/modules require, by "METHOD /path".
 func requiredScopes(dir string) (map[string]string, error) {
 	routers, err := filepath.Glob(filepath.Join(dir, "modules/*/router.go"))
 	if err != nil {
@@ -86,7 +86,7 @@ func requiredScopes(dir string) (map[string]string, error) {
 	return required, nil
 }
 
-// scopes returns all scopes of keys, if operations require those of required.
+// scopes returns all scopes that a key can have. required has the scopes that operations require.
 func scopes(required map[string]string) []string {
 	all := []string{"*" + readScope, "*" + writeScope, "admin"}
 	for _, scope := range required {

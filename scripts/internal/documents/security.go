@@ -7,7 +7,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// securitySchemes declares API keys in the header Authorization, or with the name access_token, as bearer tokens (RFC 6750),
+// securitySchemes declares API keys in the Authorization header, or with the name access_token, as bearer tokens (RFC 6750),
 // which Swagger 2 cannot express.
 func (e enricher) securitySchemes() {
 	for name, scheme := range e.from.SecurityDefinitions {
@@ -25,8 +25,8 @@ func (e enricher) securitySchemes() {
 
 const accessToken = "access_token"
 
-// security moves a bearer token that is required together with HTTP Basic to access_token in the body, since both cannot
-// be in the header Authorization.
+// If an operation requires a bearer token together with HTTP Basic, security moves the token to access_token in the body, because
+// the Authorization header cannot have both.
 func (e enricher) security(op *openapi3.Operation) {
 	out := openapi3.SecurityRequirements{} // empty for public operations
 	if op.Security == nil {
@@ -58,7 +58,7 @@ func (e enricher) security(op *openapi3.Operation) {
 	op.Security = &out
 }
 
-// scheme returns the security scheme with the name; an empty one if there is none.
+// scheme returns the security scheme with the name; an empty scheme if there is none.
 func (e enricher) scheme(name string) *openapi3.SecurityScheme {
 	if ref := e.doc.Components.SecuritySchemes[name]; ref != nil {
 		return ref.Value

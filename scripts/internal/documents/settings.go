@@ -26,8 +26,8 @@ const (
 	endTable   = "<!-- end of settings -->"
 )
 
-// settingsFiles returns the contents of .env.example and, if it exists, of the guide with its tables, by path. It reads the
-// fragments of kit from runtime and those of modules from project.
+// settingsFiles returns the contents of .env.example and, if the guide exists, of the guide with new tables of settings, by path.
+// It reads the fragments of kit from runtime and those of modules from project.
 func settingsFiles(runtime, project fs.FS) (map[string][]byte, error) {
 	fragments, err := readFragments(runtime, project)
 	if err != nil {
@@ -61,8 +61,8 @@ type fragment struct {
 	declared   map[string]field // settings that the package in its directory declares, by name
 }
 
-// readFragments returns the fragments in their order in .env.example: that of server, the others of kit by name, then
-// those of modules by name.
+// readFragments returns the fragments in their order in .env.example: first server, then the packages of kit by name, then the
+// modules by name.
 func readFragments(runtime, project fs.FS) (out []fragment, err error) {
 	const first = "server/.env.example"
 	kit, _ := fs.Glob(runtime, "kit/*/.env.example") // sorted; the patterns are valid
@@ -92,8 +92,8 @@ type field struct {
 	tag  reflect.StructTag
 }
 
-// fields returns the settings that the Go files in dir declare, by name. The settings of a map's values have the first name of
-// the map's example in place of %s.
+// fields returns the settings that the Go files in dir declare, by name. The name of a setting in a map's value contains %s,
+// which fields replaces with the first name in the example of the map.
 func fields(root fs.FS, dir string) (map[string]field, error) {
 	names, _ := fs.Glob(root, dir+"/*.go") // the pattern is valid
 	found, entry := map[string]field{}, ""
@@ -132,10 +132,10 @@ func fields(root fs.FS, dir string) (map[string]field, error) {
 	return found, nil
 }
 
-// setting matches a line that sets a setting, also if the line is commented out.
+// setting matches a line NAME=VALUE, also if the line is commented out.
 var setting = regexp.MustCompile(`(?m)^#?([A-Z][A-Z0-9_]*)=(.*)$`)
 
-// tables returns one table per fragment, under its title.
+// tables returns one table per fragment, each under the title of the fragment.
 func tables(fragments []fragment) (string, error) {
 	var b strings.Builder
 	for _, f := range fragments {
@@ -177,7 +177,7 @@ func comment(paragraph string) string {
 	return strings.Join(words, " ")
 }
 
-// rule returns the parameter of a rule in the tag validate; "" if the tag does not have the rule.
+// rule returns the parameter of a rule in the validate tag; "" if the tag does not have the rule.
 func (f field) rule(name string) string {
 	for rule := range strings.SplitSeq(f.tag.Get("validate"), ",") {
 		if value, ok := strings.CutPrefix(rule, name+"="); ok {

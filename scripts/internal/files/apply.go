@@ -12,17 +12,17 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Change is a change of a file. A content is nil if the file does not exist.
+// Change is a change of a file. Before and After are the contents of the file; nil if the file does not exist.
 type Change struct {
 	Path          string // from the root, with slashes
 	Before, After []byte
 }
 
-// undoFile has the changes that Apply makes, in JSON, while it makes them.
+// undoFile exists while Apply makes changes, and has the changes in JSON.
 const undoFile = ".ginseng-undo.json"
 
-// Apply makes all changes or none. If the process is killed while it writes files, the next call of Restore undoes what it
-// has written. Apply fails if the content of a file differs from Before.
+// Apply makes all changes or none. If the process is killed while Apply writes files, the next call of Restore restores the
+// files. Apply fails if the content of a file differs from Before.
 func Apply(root string, changes []Change) error {
 	defer Lock(root)()
 	if err := restore(root); err != nil {
@@ -52,7 +52,7 @@ func Apply(root string, changes []Change) error {
 	return os.Remove(undo)
 }
 
-// Restore undoes the changes of a call of Apply that was killed. It waits while another process changes the files.
+// Restore undoes the changes of an Apply whose process was killed. It waits while another process changes the files.
 func Restore(root string) error {
 	if _, err := os.Stat(filepath.Join(root, undoFile)); err != nil {
 		return nil
@@ -61,7 +61,7 @@ func Restore(root string) error {
 	return restore(root)
 }
 
-// restore undoes the changes in undoFile, unless all of them were made. It fails if a file was edited since.
+// restore undoes the changes in undoFile, unless all changes were made. It fails if one of the files was edited in the meantime.
 func restore(root string) error {
 	undo := filepath.Join(root, undoFile)
 	record, err := os.ReadFile(undo)
@@ -72,7 +72,7 @@ func restore(root string) error {
 		return err
 	}
 	var changes []Change
-	if json.Unmarshal(record, &changes) != nil { // killed while it wrote the record, before the first change
+	if json.Unmarshal(record, &changes) != nil { // the process was killed while it wrote the record, before the first change
 		return os.Remove(undo)
 	}
 	complete := true
@@ -105,7 +105,7 @@ func Lock(dir string) (unlock func()) {
 	return func() { _ = lock.Unlock() }
 }
 
-// content returns the content of a file, nil if it does not exist.
+// content returns the content of a file, or nil if the file does not exist.
 func content(root, path string) ([]byte, error) {
 	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,12 +116,12 @@ func content(root, path string) ([]byte, error) {
 
 func same(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
 
-// partOf reports whether a file with the content current can be the result of writing whole, or a part of it.
+// partOf reports whether current is whole, or the beginning of whole that an interrupted write leaves.
 func partOf(current, whole []byte) bool {
 	return same(current, whole) || current != nil && whole != nil && bytes.HasPrefix(whole, current)
 }
 
-// write writes a file. If data is nil, it removes the file, with directories that become empty.
+// write writes a file. If data is nil, it removes the file and the directories that become empty.
 func write(root, path string, data []byte) error {
 	if data != nil {
 		return writeFile(root, path, data)

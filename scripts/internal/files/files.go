@@ -16,11 +16,11 @@ import (
 	"strings"
 )
 
-// Tree has the contents of files by their path, which has slashes and is relative to the root of the tree.
+// Tree has the contents of files by path. A path has slashes and is relative to the root of the tree.
 type Tree map[string][]byte
 
-// Read reads the regular files below dir for whose relative path match returns true. It leaves out directories with the
-// names .git and node_modules, and dir/data.
+// Read reads the regular files below dir whose relative path match accepts. It omits dir/data and all directories with the name
+// .git or node_modules.
 func Read(dir string, match func(path string) bool) (Tree, error) {
 	t := Tree{}
 	dir, err := filepath.EvalSymlinks(dir) // WalkDir does not follow a link
@@ -66,7 +66,7 @@ func writeFile(dir, name string, data []byte) error {
 	return os.WriteFile(file, data, mode)
 }
 
-// Sums returns a line for each file in the form of sha256sum, with dir before each path.
+// Sums returns a line for each file in the format of sha256sum, with dir before each path.
 func (t Tree) Sums(dir string) []byte {
 	var out bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(t)) {
@@ -93,7 +93,8 @@ func run(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSuffix(stdout.String(), "\n"), nil
 }
 
-// CheckClean fails if the git repository of dir has uncommitted changes. Without them, git restore can undo a command.
+// CheckClean fails if the git repository of dir has uncommitted changes. In a repository without such changes, git restore can
+// undo a command.
 func CheckClean(ctx context.Context, dir string) error {
 	status, err := Run(ctx, dir, "git", "status", "--porcelain")
 	if err == nil && status != "" {
@@ -102,7 +103,7 @@ func CheckClean(ctx context.Context, dir string) error {
 	return err
 }
 
-// Changed returns the paths of the files that differ between two results of Sums or are in one of them only, sorted.
+// Changed returns the sorted paths of the files that differ between two results of Sums, or that only one result contains.
 func Changed(a, b []byte) []string {
 	count := map[string]int{}
 	for line := range strings.Lines(string(a) + string(b)) {
@@ -117,9 +118,9 @@ func Changed(a, b []byte) []string {
 	return slices.Sorted(maps.Keys(changed))
 }
 
-// Commits creates a commit with the tree before and, as its child, one with the tree after, and returns their hashes. Each
-// also has the files of HEAD that are in neither tree. If the trees are equal, result equals base. The repository's index
-// and files stay unchanged.
+// Commits creates a commit of the tree before and, as its child, a commit of the tree after, and returns their hashes. Each
+// commit also has the files of HEAD that are in neither tree. If the trees are equal, result equals base. The index and the
+// working tree do not change.
 func Commits(ctx context.Context, dir string, before, after Tree, message string) (base, result string, err error) {
 	location, err := Run(ctx, dir, "git", "rev-parse", "--absolute-git-dir", "--show-prefix")
 	if err != nil {
@@ -164,8 +165,8 @@ func Commits(ctx context.Context, dir string, before, after Tree, message string
 	return base, result, err
 }
 
-// CherryPick applies a commit to the working tree, and commits the result. If it conflicts, the pick stays
-// in progress, with git's markers, and the error is a Conflict.
+// CherryPick applies a commit to the working tree, and commits the result. If files conflict, the cherry-pick stays in progress,
+// with git's markers, and the error is a Conflict.
 func CherryPick(ctx context.Context, dir, commit string) error {
 	_, err := Run(ctx, dir, "git", "-c", "merge.directoryRenames=false", "cherry-pick", "-Xno-renames", commit)
 	if err == nil {
@@ -178,7 +179,8 @@ func CherryPick(ctx context.Context, dir, commit string) error {
 	return Conflict(strings.Split(conflicts, "\n"))
 }
 
-// Conflict is the error of a cherry-pick that stays in progress: the paths of the files with conflicts, relative to its directory.
+// Conflict is the error of a cherry-pick that stays in progress: the paths of the files with conflicts, relative to the directory
+// of the cherry-pick.
 type Conflict []string
 
 // Error says how to continue and how to cancel.

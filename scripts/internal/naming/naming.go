@@ -1,4 +1,4 @@
-// Package naming suggests names for invalid and unknown ones.
+// Package naming suggests valid names for invalid or unknown names.
 package naming
 
 import (
@@ -16,7 +16,7 @@ var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue", "ß", "ss")
 
-// Kebab returns a name in kebab-case that resembles name, or example if there is none.
+// Kebab converts name to kebab-case. It returns example if that is not possible.
 func Kebab(name, example string) string {
 	ascii := strings.Map(func(c rune) rune {
 		switch {
@@ -34,7 +34,7 @@ func Kebab(name, example string) string {
 	return example
 }
 
-// Suggest returns advice for an unknown word, for the end of a message: it names the nearest known word, or all of them.
+// Suggest returns advice about an unknown word for the end of a message: the nearest known word, or all known words.
 func Suggest(word string, known []string) string {
 	others := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return name == word })
 	if nearest := suggest.Nearest(word, others); nearest != "" {

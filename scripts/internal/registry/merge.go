@@ -4,7 +4,8 @@ import (
 	"slices"
 )
 
-// Keep returns a registry without the modules for which keep returns false. Errors are those of Parse and Remove.
+// Keep returns the source of a registry without the modules for which keep returns false. It returns the errors of Parse and
+// Remove.
 func Keep(source []byte, keep func(Module) bool) ([]byte, error) {
 	r, err := Parse(source)
 	if err != nil {
@@ -24,8 +25,8 @@ func Keep(source []byte, keep func(Module) bool) ([]byte, error) {
 	return source, nil
 }
 
-// Merge returns source with the modules that are in the registry from, but not in source. Each is inserted before the modules
-// that follow it in that registry.
+// Merge adds to the registry source the modules that only the registry from has. It inserts each module before the modules that
+// follow it in from.
 func Merge(source, from []byte) ([]byte, error) {
 	other, err := Parse(from)
 	if err != nil {

@@ -26,7 +26,8 @@ type Module struct {
 	Settings string // field of Settings, such as PasswordReset passwordreset.Settings; "" if the module has none
 }
 
-// ImportSpec returns the import in Go: the quoted path, after the package name if the path does not end with that.
+// ImportSpec returns the import spec in Go: the quoted path. The package name precedes the path if it differs from the last
+// element of the path.
 func (m Module) ImportSpec() string {
 	if path.Base(m.Import) == m.Package {
 		return strconv.Quote(m.Import)
@@ -37,7 +38,7 @@ func (m Module) ImportSpec() string {
 // Constructor returns the constructor line.
 func (m Module) Constructor() string { return m.Variable + " := " + m.Call }
 
-// Registry is a parsed registry. Its methods do not change it: they return a new source.
+// Registry is a parsed registry. Its methods return a new source instead of changing the Registry.
 type Registry struct {
 	source   []byte
 	set      *token.FileSet
@@ -46,7 +47,7 @@ type Registry struct {
 	settings *ast.StructType
 	body     *ast.BlockStmt    // body of New
 	result   *ast.ReturnStmt   // last statement of New
-	list     *ast.CompositeLit // value that it returns
+	list     *ast.CompositeLit // value that result returns
 }
 
 // Parse parses a registry. It returns an error unless the source has an import declaration in parentheses, a struct
@@ -110,7 +111,7 @@ func (r *Registry) readNew(body *ast.BlockStmt) {
 	r.body, r.result, r.list = body, result, list
 }
 
-// Modules returns the modules in the order of the list, without those that no statement of their own constructs.
+// Modules returns the modules in the order of the list. It omits entries that are not a variable with a constructor line.
 func (r *Registry) Modules() []Module {
 	var out []Module
 	for _, entry := range r.list.Elts {
@@ -134,8 +135,8 @@ func (r *Registry) Modules() []Module {
 	return out
 }
 
-// Names returns the names that a new import or variable must not have: those of the imports, and every other identifier in
-// the registry, except fields of Settings and identifiers after a dot.
+// Names returns the names that a new import or variable must not have: all identifiers in the registry and the names of imports,
+// except fields of Settings and identifiers after a dot.
 func (r *Registry) Names() map[string]bool {
 	names := map[string]bool{}
 	for _, spec := range r.file.Imports {
@@ -145,7 +146,7 @@ func (r *Registry) Names() map[string]bool {
 	return names
 }
 
-// eachName calls f with every identifier in n that does not follow a dot, except those in the node skip, which may be nil.
+// eachName calls f with every identifier in n that does not follow a dot, except the identifiers in skip. skip can be nil.
 func eachName(n, skip ast.Node, f func(*ast.Ident)) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -160,8 +161,8 @@ func eachName(n, skip ast.Node, f func(*ast.Ident)) {
 }
 
 // Insert returns the source with the module added. It keeps the imports and settings in alphabetical order. It inserts the
-// constructor line and the list entry before those of the first list entry that is one of the variables in before, or at the
-// end if there is none.
+// constructor line and the list entry before those of the first module whose variable is in before. If there is no such module,
+// it inserts them at the end.
 func (r *Registry) Insert(m Module, before ...string) ([]byte, error) {
 	constructorAt, entryAt := r.lineStart(r.result.Pos()), r.lineStart(r.list.Rbrace)
 	for _, entry := range r.list.Elts {
@@ -187,8 +188,8 @@ func (r *Registry) Insert(m Module, before ...string) ([]byte, error) {
 	return Apply(r.source, edits)
 }
 
-// importPlace returns the offset at which an import of the path is inserted: in alphabetical order among the other modules
-// of the project.
+// importPlace returns the offset at which an import of path is inserted: in alphabetical order among the imports of the project's
+// modules.
 func (r *Registry) importPlace(path string) int {
 	at := r.lineStart(r.imports.Rparen)
 	modules := path[:strings.LastIndexByte(path, '/')+1]
@@ -220,8 +221,8 @@ func (r *Registry) insertSetting(setting string) Edit {
 	return Edit{at, 0, setting + "\n"}
 }
 
-// Remove returns the source without the module. It returns an error if the module is missing, if its lines differ from m,
-// or if other code uses its variable.
+// Remove returns the source without the module m. It returns an error if the module is missing, if its lines differ from m, or if
+// other code uses its variable.
 func (r *Registry) Remove(m Module) ([]byte, error) {
 	modules := r.Modules()
 	i := slices.IndexFunc(modules, func(other Module) bool { return other.Import == m.Import })
@@ -255,9 +256,9 @@ func (r *Registry) Remove(m Module) ([]byte, error) {
 	return Apply(r.source, edits)
 }
 
-// Replace returns the source with the constructor call of next instead of that of m. If the new call uses variables that
-// later constructor lines declare, it moves these lines before it. It keeps arguments that were added to the call, and
-// returns an error if the call lacks others of m.
+// Replace returns the source with the constructor call of next instead of the call of m. If later constructor lines declare
+// variables of the new call, Replace moves these lines before the call. Replace keeps arguments that the user has added to the
+// call. It returns an error if the user has removed an argument of m.
 func (r *Registry) Replace(m, next Module) ([]byte, error) {
 	statement, call := r.constructor(m.Variable)
 	edited := fmt.Errorf("%s was edited: it does not have %q", Path, m.Constructor())
@@ -294,8 +295,8 @@ func (r *Registry) Replace(m, next Module) ([]byte, error) {
 	return Apply(r.source, append(edits, Edit{r.lineStart(statement.Pos()), 0, moved}))
 }
 
-// mergeCall returns a call with the difference between the arguments of two others. ok is false if it is a call of another
-// function, or lacks arguments of the first.
+// mergeCall merges the difference between the arguments of before and after into call. ok is false if call calls another
+// function, or lacks an argument of before.
 func (r *Registry) mergeCall(call *ast.CallExpr, before, after string) (merged string, ok bool) {
 	function, beforeArgs := arguments(before)
 	_, afterArgs := arguments(after)
@@ -307,14 +308,14 @@ func (r *Registry) mergeCall(call *ast.CallExpr, before, after string) (merged s
 	return function + "(" + strings.Join(args, ", ") + ")", ok && r.text(call.Fun) == function
 }
 
-// arguments returns the function and the arguments of a call that the generator writes: none has a comma.
+// arguments returns the function and the arguments of a call that the generator has written. These arguments contain no commas.
 func arguments(call string) (function string, args []string) {
 	function, list, _ := strings.Cut(strings.TrimSuffix(call, ")"), "(")
 	return function, strings.Split(list, ", ")
 }
 
-// MergeList merges the difference between the lists before and after into current: it removes the items that only before has,
-// and inserts those that only after has behind the item that precedes them there. ok is false if current lacks an item of before.
+// MergeList merges the difference between the lists before and after into current: it removes the items that only before has, and
+// inserts each item that only after has behind its predecessor in after. ok is false if current lacks an item of before.
 func MergeList(current, before, after []string) (merged []string, ok bool) {
 	for _, item := range before {
 		if !slices.Contains(current, item) {
@@ -335,7 +336,7 @@ func MergeList(current, before, after []string) (merged []string, ok bool) {
 	return merged, true
 }
 
-// constructor returns the statement variable := package.New(…) and its call; nil if there is none.
+// constructor returns the statement "variable := package.New(…)" and its call; nil if there is none.
 func (r *Registry) constructor(variable string) (ast.Stmt, *ast.CallExpr) {
 	for _, statement := range r.body.List {
 		assign, ok := statement.(*ast.AssignStmt)
@@ -401,12 +402,12 @@ func (r *Registry) offset(p token.Pos) int          { return r.set.Position(p).O
 func (r *Registry) line(p token.Pos) int            { return r.set.Position(p).Line }
 func (r *Registry) between(open, end token.Pos) int { return r.offset(end) - r.offset(open) - 1 }
 
-// lineStart returns the offset of the start of the line with the position.
+// lineStart returns the offset of the start of the line that contains p.
 func (r *Registry) lineStart(p token.Pos) int {
 	return r.offset(p) - r.set.Position(p).Column + 1
 }
 
-// lineEnd returns the offset after the end of the line with the position.
+// lineEnd returns the offset after the end of the line that contains p.
 func (r *Registry) lineEnd(p token.Pos) int {
 	if i := strings.IndexByte(string(r.source[r.offset(p):]), '\n'); i >= 0 {
 		return r.offset(p) + i + 1
@@ -426,7 +427,7 @@ type Edit struct {
 	Text           string
 }
 
-// Apply returns the source with the edits, which must not overlap, formatted. It sorts edits by their offset.
+// Apply makes the edits and returns the formatted source. The edits must not overlap. Apply sorts the slice edits by offset.
 func Apply(source []byte, edits []Edit) ([]byte, error) {
 	slices.SortStableFunc(edits, func(a, b Edit) int { return a.Offset - b.Offset })
 	var out []byte

@@ -1,4 +1,4 @@
-// Package rewrite changes the Go files of the template for a project, at positions of their syntax tree.
+// Package rewrite changes Go files of the template for a project. It finds the places to change in the syntax tree.
 package rewrite
 
 import (
@@ -11,7 +11,7 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// File is a Go file with changes that Bytes makes. The changes must not overlap.
+// File is a Go file with changes. Bytes makes the changes, which must not overlap.
 type File struct {
 	source []byte
 	set    *token.FileSet
@@ -26,7 +26,7 @@ func Parse(source []byte) (*File, error) {
 	return &File{source: source, set: set, file: file}, err
 }
 
-// Bytes returns the file with the changes, formatted; without changes, it returns the source unchanged.
+// Bytes makes the changes and returns the formatted file. If there are no changes, it returns the source.
 func (f *File) Bytes() ([]byte, error) {
 	if len(f.edits) == 0 {
 		return f.source, nil
@@ -49,8 +49,7 @@ func (f *File) cut(n ast.Node) {
 	f.edits = append(f.edits, registry.Edit{Offset: start, Length: end - start})
 }
 
-// Imports changes the module path in imports of packages in the given directories of the module: from is the old path, to
-// the new one.
+// Imports replaces the module path from with the module path to in imports of packages below the given directories of the module.
 func (f *File) Imports(from, to string, directories ...string) {
 	for _, spec := range f.file.Imports {
 		for _, directory := range directories {
@@ -85,7 +84,7 @@ func (f *File) Annotation(annotation, value string) {
 	}
 }
 
-// Declared returns the names that the file declares at package level, without methods.
+// Declared returns the names that the file declares at package level, except methods.
 func (f *File) Declared() []string {
 	var names []string
 	for name := range f.file.Scope.Objects {
@@ -94,8 +93,8 @@ func (f *File) Declared() []string {
 	return names
 }
 
-// Without deletes struct fields whose type refers to one of the names, and elements of composite literals that refer to one
-// of them and are written on one line.
+// Without deletes struct fields whose type refers to one of the names. It also deletes one-line elements of composite literals
+// that refer to one of the names.
 func (f *File) Without(names map[string]bool) {
 	refers := func(n ast.Node) (found bool) {
 		ast.Inspect(n, func(n ast.Node) bool {
