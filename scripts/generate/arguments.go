@@ -11,12 +11,12 @@ import (
 )
 
 type call struct {
-	args    []string // arguments that are no flags: the name, then the declarations of fields
+	args    []string // arguments that are not flags: the name, then the declarations of fields
 	plural  string
 	doc     string
 	methods []string
 	rules   map[string][]string // methods by rule
-	roles   map[string][]string // roles by method, of the rule role
+	roles   map[string][]string // roles by method, from --role
 	under   string
 	feed    bool // record changes
 	owner   bool
@@ -25,12 +25,12 @@ type call struct {
 	undo    bool
 	force   bool
 	dryRun  bool
-	merge   bool     // with conflicts, leave git's markers and merge state
+	merge   bool     // if files conflict, leave git's markers and merge state
 	adds    []string // declarations of new fields
 	changes []string // new declarations of existing fields
 	renames []string // OLD=NEW
 	drops   []string // names of fields
-	// projectRoles are the roles of the project, in a call for users.
+	// projectRoles are the roles of --roles.
 	projectRoles []string
 	set          []string             // names of the flags that were given
 	wrong        mistakes             // mistakes in lists of methods
@@ -44,7 +44,7 @@ func (c call) edits() bool {
 	return len(c.adds)+len(c.changes)+len(c.renames)+len(c.drops) > 0 || c.has("roles")
 }
 
-// flags returns the flags, which set the fields of c.
+// flags returns the flags. Parsing them sets the fields of c.
 func (c *call) flags() *pflag.FlagSet {
 	c.lists = map[string]*[]string{}
 	flags := pflag.NewFlagSet("generate", pflag.ContinueOnError)

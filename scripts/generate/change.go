@@ -15,8 +15,8 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// planChange plans the change of a resource's fields. It merges the difference between the generated module with the old
-// and the new fields into the current module.
+// planChange plans a change of a resource's fields. It generates the module with the old and with the new fields, and merges the
+// difference into the current module.
 func (p *project) planChange(c call) (*plan, error) {
 	wrong := c.wrong
 	for _, flag := range c.set {
@@ -65,8 +65,8 @@ func (p *project) planChange(c call) (*plan, error) {
 	return out, p.editRegistry(out, "change", next, func(m *registry.Registry) ([]byte, error) { return m.Replace(old.entry(), next.entry()) })
 }
 
-// merged returns the plan that merges the change of a resource into the files, and adds a migration if there are steps. If files
-// conflict, it fails unless the call has --merge.
+// merged returns a plan that merges the change from old to next into the files with the names. If there are steps, the plan adds
+// a migration. If files conflict, merged fails, unless --merge is set.
 func (p *project) merged(c call, old, next Resource, steps []string, names ...string) (*plan, error) {
 	if err := trees.CheckClean(context.Background(), p.root); err != nil {
 		return nil, err
@@ -126,8 +126,8 @@ func (p *project) merged(c call, old, next Resource, steps []string, names ...st
 	return out, nil
 }
 
-// editFields applies --drop, --rename, --change and --add to fields. It returns the new fields, and the Go code of the steps of
-// the migration; nil if stored records need no migration.
+// editFields applies --drop, --rename, --change and --add to the fields old. It returns the new fields, and the Go code of the
+// migration's steps; nil if stored records need no migration.
 func editFields(old fieldList, c call, wrong *mistakes) (fields fieldList, steps []string) {
 	fields = slices.Clone(old)
 	at := func(flag, name string) int {
@@ -206,7 +206,7 @@ func checkConversion(old, next Field, wrong *mistakes) {
 
 func (f Field) isScalar() bool { return !f.IsList() && f.Type != "json" }
 
-// migrateField returns the steps of the migration from a field to another, or to a new field if the old one has no name.
+// migrateField returns the steps of the migration from the field old to the field next. If next is a new field, old has no name.
 func migrateField(old, next Field) (steps []string) {
 	step := func(format string, args ...any) { steps = append(steps, "migrate."+fmt.Sprintf(format, args...)) }
 	goType, added := next.kind().goType, old.Name == ""

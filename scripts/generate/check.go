@@ -15,8 +15,7 @@ import (
 	"example.com/ginseng/scripts/internal/naming"
 )
 
-// check reports modifiers that contradict each other or the type. It writes bounds and the default in their canonical
-// form.
+// check reports modifiers that contradict each other or the type. It converts the bounds and the default to their canonical form.
 func (f *Field) check(bad func(string, ...any)) {
 	k := f.kind()
 	for _, rule := range []struct {
@@ -59,7 +58,7 @@ func checkDoc(text string, bad func(string, ...any)) {
 	}
 }
 
-// checkBackfill reports an invalid value of backfill, and writes it in its canonical form.
+// checkBackfill reports an invalid value of backfill, and converts a valid value to its canonical form.
 func (f *Field) checkBackfill(bad func(string, ...any)) {
 	if !f.Required || f.Unique {
 		bad("backfill is for a required field that is not unique")
@@ -73,7 +72,7 @@ func (f *Field) checkBackfill(bad func(string, ...any)) {
 	f.Backfill = value.Default
 }
 
-// checkBounds reports invalid values of min and max, and writes them in their canonical form.
+// checkBounds reports invalid values of min and max, and converts valid values to their canonical form.
 func (f *Field) checkBounds(bad func(string, ...any)) {
 	if f.Min == "" && f.Max == "" {
 		return
@@ -107,7 +106,8 @@ func (f *Field) checkBounds(bad func(string, ...any)) {
 	}
 }
 
-// bound parses a bound that is given, and writes it in its canonical form.
+// bound parses a bound, stores the number in into, and converts text to its canonical form. It does nothing if text is empty. It
+// returns false if the bound is invalid.
 func (f *Field) bound(word string, text *string, into *float64, bad func(string, ...any)) bool {
 	if *text == "" {
 		return true
@@ -127,7 +127,7 @@ func (f *Field) bound(word string, text *string, into *float64, bad func(string,
 	return true
 }
 
-// exactDecimal matches a number in the form of store.Decimal's String.
+// exactDecimal matches a number in the format of store.Decimal.String.
 var exactDecimal = regexp.MustCompile(`^(0|-?[1-9]\d{0,11}|-?(0|[1-9]\d{0,11})\.\d{0,5}[1-9])$`)
 
 func isInteger(text string) bool {
@@ -150,7 +150,7 @@ func isURL(value string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.Contains(value, " ")
 }
 
-// checkDefault reports an invalid default, and writes it in its canonical form.
+// checkDefault reports an invalid default, and converts a valid default to its canonical form.
 func (f *Field) checkDefault(bad func(string, ...any)) {
 	value := f.Default
 	if !plainString.MatchString(value) {
@@ -203,7 +203,7 @@ func (f *Field) checkNumber(bad func(string, ...any)) {
 	}
 }
 
-// bounds returns min and max of a number; ±math.MaxFloat64 where there is none.
+// bounds returns min and max of a number; -math.MaxFloat64 if there is no min, and math.MaxFloat64 if there is no max.
 func (f Field) bounds() (low, high float64) {
 	low, high = -math.MaxFloat64, math.MaxFloat64
 	if x, err := strconv.ParseFloat(f.Min, 64); err == nil {

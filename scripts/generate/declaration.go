@@ -25,12 +25,12 @@ const (
 	methodDelete = "delete"
 )
 
-// The rule of a method says who may call it.
+// The rule of a method says which callers may call the method.
 const (
 	rulePublic = "public" // everyone
 	ruleUser   = "user"   // users
 	ruleOwn    = "own"    // users, for their own records, and admins
-	ruleRole   = "role"   // users with one of the roles that follow, such as role=practitioner,reception, and admins
+	ruleRole   = "role"   // users with one of the listed roles, such as role=practitioner,reception, and admins
 	ruleAdmin  = "admin"  // admins
 	ruleMaster = "master" // callers with the master key
 )
@@ -55,11 +55,11 @@ type Resource struct {
 	Rules   map[string]string // by method; the resource has no method without a rule
 	Changes bool              // changes of records are recorded
 	Owner   bool              // records have a user as their owner, who creates them
-	OnUser  string            // effect of the owner's deletion; "" if records have no owner
+	OnUser  string            // what the deletion of the owner does to a record; "" if records have no owner
 	HasUser bool              // the project has users
 	Under   string            // name of the parent resource of --under; "" if there is none
-	// OwnWrites reports whether flags say who may write records under a parent. If it is false, these are the callers that may
-	// change the parent.
+	// OwnWrites reports whether flags say who may write records under a parent. If it is false, callers that may change the
+	// parent may write the records.
 	OwnWrites bool
 	Roles     []string // roles of the project; only set for the resource user
 	Targets   []Target // the parent, and the resources that fields refer to; set by project.resolve
@@ -67,7 +67,7 @@ type Resource struct {
 
 var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
-// declare returns the resource that a call declares, and adds every mistake to wrong.
+// declare returns the resource that the command line declares, and adds every mistake to wrong.
 func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	*wrong = append(*wrong, c.wrong...)
 	r := Resource{Module: module, Name: c.args[0], Plural: c.plural, Doc: c.doc, Rules: map[string]string{}, HasUser: hasUser}
@@ -105,7 +105,7 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	return r
 }
 
-// reserved has, for each name that no module can have, the reason.
+// reserved has the names that no module can have, with the reason.
 var reserved = map[string]string{
 	"init": "is reserved in Go", "main": "is reserved in Go", "internal": "is a special directory in Go",
 	"vendor": "is a special directory in Go", "testdata": "is a special directory in Go", "docs": "is a directory that swag ignores",
@@ -147,7 +147,7 @@ func checkName(name string, wrong *mistakes) {
 	}
 }
 
-// defaultRule returns the rule that a method has if no flag sets another.
+// defaultRule returns the rule that a method has if no flag sets its rule.
 func (r Resource) defaultRule(method string) string {
 	switch {
 	case method == methodList || method == methodShow:
@@ -217,8 +217,8 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 	}
 }
 
-// defaultOnUser returns the effect of the owner's deletion if no flag sets it. With --own, the record is deleted, because other
-// users do not see it.
+// defaultOnUser returns the default of --on-user-delete. With --own, the deletion of the owner deletes the record, because other
+// users cannot see the record.
 func (r Resource) defaultOnUser() string {
 	if r.HasRule(ruleOwn) {
 		return onCascade
@@ -226,7 +226,7 @@ func (r Resource) defaultOnUser() string {
 	return onKeep
 }
 
-// declareOwn reports methods that would show users the records of others, although --own is set.
+// If --own is set, declareOwn reports methods that would show users the records of other users.
 func (r Resource) declareOwn(c call, wrong *mistakes) {
 	if len(c.rules[ruleOwn]) == 0 {
 		return
@@ -259,8 +259,8 @@ func (r *Resource) declareUnder(c call, wrong *mistakes) {
 
 var writeMethods = []string{methodCreate, methodUpdate, methodDelete}
 
-// declareWrites sets r.OwnWrites. It reports flags that say who may read records under a parent, or that do not cover all methods
-// that write.
+// declareWrites sets r.OwnWrites. It reports flags that say who may read records under a parent, and methods that write but are
+// in no flag.
 func (r *Resource) declareWrites(c call, wrong *mistakes) {
 	var given []string
 	for _, rule := range rules {
@@ -286,8 +286,7 @@ func (r *Resource) declareWrites(c call, wrong *mistakes) {
 	r.Owner, r.OnUser = false, ""
 }
 
-// Declaration returns the arguments that declare the resource, in a canonical form: with only the flags that differ from
-// their default.
+// Declaration returns the arguments that declare the resource, in canonical form: only with flags that differ from their default.
 func (r Resource) Declaration() []string {
 	out := []string{r.Name}
 	for _, f := range r.Fields {
@@ -332,7 +331,7 @@ func (r Resource) Declaration() []string {
 	return out
 }
 
-// isDefault reports whether a method has its rule without a flag, in a project with users.
+// isDefault reports whether a method would have its rule without a flag, in a project with users.
 func (r Resource) isDefault(method string) bool {
 	switch {
 	case r.AsParent(), r.Under != "" && !slices.Contains(writeMethods, method):
@@ -343,7 +342,7 @@ func (r Resource) isDefault(method string) bool {
 	return Resource{HasUser: true}.defaultRule(method) == r.Rules[method]
 }
 
-// AsParent reports whether records under a parent are written by callers that may change the parent.
+// AsParent reports whether the callers that may change the parent may write the records.
 func (r Resource) AsParent() bool { return r.Under != "" && !r.OwnWrites }
 
 // Methods returns the methods of the resource, in the order of the routes.
@@ -351,7 +350,8 @@ func (r Resource) Methods() []string {
 	return slices.DeleteFunc(slices.Clone(methods), func(m string) bool { return !r.Has(m) })
 }
 
-// Describes reports whether the annotations of a method have the description of the resource. Only the first method has it.
+// Describes reports whether the annotations of a method have the description of the resource. Only the annotations of the first
+// method have the description.
 func (r Resource) Describes(method string) bool { return r.Doc != "" && r.Methods()[0] == method }
 
 // Has reports whether the resource has the method.

@@ -28,7 +28,7 @@ type Field struct {
 	Doc      string // describes the field in the API document and in error messages; "" is no description
 	OnDelete string // rule of a ref when the referenced record is deleted; "" is restrict; see checkOnDelete
 
-	// Backfill is the value of stored records when the field becomes required; it is not part of the declaration.
+	// Backfill is the value that stored records get when the field becomes required; it is not part of the declaration.
 	Backfill string
 
 	index int // position among the fields of the resource
@@ -36,8 +36,8 @@ type Field struct {
 
 func (f Field) kind() kind { return kinds[f.Type] }
 
-// IsText reports whether an absent value is "", as for a string or text that is not unique. Several records may lack a unique
-// value, but "" would be a duplicate.
+// IsText reports whether an absent value is "". This is the case for a string or text, unless it is unique: several records can
+// lack a unique value, but "" would be a duplicate.
 func (f Field) IsText() bool { return (f.Type == typeString || f.Type == typeText) && !f.Unique }
 
 // IsList reports whether the field has a list of values.
@@ -161,7 +161,7 @@ func isModifier(part string) bool {
 	return slices.Contains(modifierNames, word)
 }
 
-// reservedFields are names that every resource or list uses, in lower case.
+// reservedFields has the names that every resource or list uses, in lower case, with the reason.
 var reservedFields = map[string]string{
 	"id": "is a field of every resource", "createdat": "is a field of every resource", "updatedat": "is a field of every resource",
 	"userid": "is the owner's id", "version": "is the record's version", "accesstoken": "is a credential",
@@ -244,8 +244,8 @@ func (f *Field) parseModifier(word, value string, hasValue bool, bad func(string
 	}
 }
 
-// quote returns a word of the command line for a message. Unless it is in camelCase or kebab-case, it is quoted. Letters
-// that can be mistaken for Latin ones are escaped.
+// quote returns a word of the command line for a message, with quotes unless the word is in camelCase or kebab-case. It escapes
+// words with letters that are not Latin, because these can look like Latin letters.
 func quote(word string) string {
 	if camelCase.MatchString(word) || kebabCase.MatchString(word) {
 		return word

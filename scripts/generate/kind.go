@@ -38,15 +38,15 @@ const (
 	minUnique  = 1000            // number of values that the bounds of a unique field must allow
 )
 
-// kind describes a type of fields. A Go expression is code for the generated module or its tests.
+// kind describes a type of fields. The Go expressions in it are code for the generated module or its tests.
 type kind struct {
 	goType    string // Go type of a value
 	isString  bool   // the Go type is a string
-	maxLength int    // maximum length of a string or list without max=; if it is set, min= and max= are lengths
-	limit     int    // maximum of max=, if it is more than maxLength
+	maxLength int    // maximum length of a string or list without max=; if not 0, min= and max= are lengths
+	limit     int    // maximum of max=, if greater than maxLength
 	isNumber  bool   // min= and max= are values
-	// unique is a Go expression with another value for each n, at least LOW or of WIDTH digits; "" if the type cannot be unique.
-	// stored is a Go expression with another value for each recordID.
+	// unique is a Go expression with a different value for each n. The value is at least LOW, or has WIDTH digits. unique is ""
+	// if the type cannot be unique. stored is a Go expression with a different value for each recordID.
 	unique, stored string
 	sample         string                 // a value in the tests; contains WORD, or N for 1, 2 and 3
 	filter         string                 // type of the filter in package listing; "" if there is none
@@ -58,7 +58,7 @@ type kind struct {
 	swaggerType    string                 // type in the API document, if it differs from the Go type
 	longest        string                 // maximum length in the API document, if swag cannot read it from the rules
 	example        string                 // example in the API document, if it does not depend on the field
-	trials         []trial                // values in the test of the rules that do not depend on the field
+	trials         []trial                // values in the test that do not depend on the field
 }
 
 var kinds = map[string]kind{

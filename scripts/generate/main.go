@@ -5,10 +5,9 @@
 //	go run ./scripts/generate blog-post --add subtitle:string --rename content=body
 //	go run ./scripts/generate --undo blog-post
 //
-// In a generated project the command is go tool generate. Either all files are written or none. The generated code belongs
-// to the project; module.go has the declaration of the resource. A change of fields merges the difference of the
-// generated code into the module, and writes a migration of the stored records to migrations.go.
-// Exit code 2 is wrong usage, with one line per mistake; exit code 1 is any other error.
+// In a generated project the command is go tool generate. Either all files are written or none. The generated code belongs to the
+// project; module.go has the declaration of the resource. After a change of fields, the command merges the difference between the
+// old and the new generated code into the module, and adds a migration of the stored records to migrations.go.
 package main
 
 import (
@@ -142,7 +141,7 @@ func (c cli) execute(args []string) error {
 	return nil
 }
 
-// ask asks for the name and the fields, and again after each mistake. It returns them as arguments, or nil if the input
+// ask asks for the name and the fields. After a mistake, it asks again. It returns the answers as arguments, or nil if the input
 // ends.
 func (c cli) ask(p *project) []string {
 	lines := bufio.NewScanner(c.in)

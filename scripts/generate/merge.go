@@ -22,8 +22,8 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// mergeFile merges the difference between two generated versions of a Go file into the current version. If they conflict, merged
-// is nil, and conflicts has the conflicting lines as git marks them.
+// mergeFile merges the difference between before and after, two generated versions of a Go file, into the current version. If
+// lines conflict, merged is nil, and conflicts has the conflicting lines with git's markers.
 func mergeFile(name string, current, before, after []byte) (merged []byte, conflicts string, err error) {
 	switch {
 	case bytes.Equal(before, after):
@@ -66,8 +66,9 @@ func mergeFile(name string, current, before, after []byte) (merged []byte, confl
 	return merged, "", err
 }
 
-// mergeParameters returns three versions of a module.go in which New has the parameters of current with the difference between
-// before and after. Otherwise git would report a conflict if both add a parameter. Other files are returned unchanged.
+// mergeParameters merges the parameters of New in the three versions of a module.go, and returns the versions with the merged
+// parameters. Otherwise, git would report a conflict if the user and the generator both add a parameter. mergeParameters does not
+// change other files.
 func mergeParameters(current, before, after []byte) [3][]byte {
 	versions := [3][]byte{current, before, after}
 	var lists [3][]string
@@ -117,8 +118,8 @@ func parametersOfNew(file *ast.File) *ast.FieldList {
 // conflict matches a conflict in a merged file.
 var conflict = regexp.MustCompile(`(?ms)^<<<<<<< .*?^>>>>>>> [^\n]*\n`)
 
-// unaligned returns Go source without the spaces that align columns. With these spaces, a longer name would change the lines
-// around it, and cause conflicts.
+// unaligned returns Go source without the spaces that align columns. With these spaces, a longer name would change the
+// neighboring lines, and cause conflicts.
 func unaligned(source []byte) ([]byte, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", source, parser.ParseComments)
@@ -140,8 +141,8 @@ func unaligned(source []byte) ([]byte, error) {
 
 const migrationsFile = "migrations.go"
 
-// addMigration returns the source of migrations.go with a new migration of the steps. source is nil if the file does not
-// exist.
+// addMigration adds a migration with the steps to the source of migrations.go, and returns the new source. source is nil if the
+// file does not exist.
 func (r Resource) addMigration(source []byte, steps []string) ([]byte, error) {
 	if source == nil {
 		files, err := r.renderFiles(migrationsFile)

@@ -9,7 +9,7 @@ import (
 	"example.com/ginseng/scripts/internal/naming"
 )
 
-// inOes are the nouns in -o whose usual plural ends in -oes. Where dictionaries accept both, most others end in -os.
+// inOes are the nouns in -o whose usual plural ends in -oes.
 var inOes = strings.Fields("buffalo cargo dingo domino echo embargo hero mango mosquito potato tomato tornado torpedo veto volcano")
 
 func init() { // flect writes octupuses, and -oes after most consonants
@@ -20,7 +20,7 @@ func init() { // flect writes octupuses, and -oes after most consonants
 	}
 }
 
-// plural returns the English plural of a kebab-case name. A plural is its own plural.
+// plural returns the English plural of a kebab-case name. It returns a plural unchanged.
 func plural(name string) string {
 	if len(name) == 1 {
 		return name + "s"
@@ -28,7 +28,7 @@ func plural(name string) string {
 	return flect.Pluralize(name)
 }
 
-// initialisms has the initialisms of staticcheck, and others, that flect does not know.
+// initialisms has initialisms, most of them from staticcheck, that flect does not know.
 var initialisms = strings.Fields(`amqp ascii css db gid guid iban isbn qps rpc rtp sip sku sla sms tcp tls ts ttl ui uid utf vat
 	vm xml xmpp xsrf xss`)
 
@@ -53,7 +53,7 @@ func variableName(name string) string { return flect.Camelize(name) }
 // packageName returns the package of a module.
 func packageName(module string) string { return strings.ReplaceAll(module, "-", "") }
 
-// inWords returns the words of a kebab-case name for a sentence: "API key" for api-key.
+// inWords converts a kebab-case name to words in a sentence: "API key" for api-key.
 func inWords(name string) string {
 	words := strings.Split(name, "-")
 	for i, word := range words {
@@ -76,5 +76,5 @@ func withArticle(words string) string {
 	return "a " + words
 }
 
-// suggestCamel returns a valid name of a field that resembles an invalid one.
+// suggestCamel returns a valid field name that resembles an invalid name.
 func suggestCamel(name string) string { return variableName(naming.Kebab(name, "first-name")) }

@@ -22,13 +22,13 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// plan has the changes of files that add, remove or change a module.
+// plan has the changes of files with which the command adds, removes or changes a module.
 type plan struct {
 	root    string // the project's root
 	changes []change
 	done    string // message to print after the changes
-	// conflicts reports whether edits conflict with changes. Before and After of a conflicting change are generated files, not
-	// files of the project, so that git can merge them.
+	// conflicts reports whether edits of the user conflict with changes. Before and After of a conflicting change are the
+	// generated files, so that git can merge the change into the edited file.
 	conflicts bool
 }
 
@@ -37,7 +37,7 @@ type change struct {
 	verb string // for the summary: written, removed or changed
 }
 
-// add adds the change of a file. It does nothing if the contents are equal.
+// add adds the change of a file, unless before and after are equal.
 func (p *plan) add(verb, path string, before, after []byte) {
 	if !bytes.Equal(before, after) {
 		p.changes = append(p.changes, change{trees.Change{Path: path, Before: before, After: after}, verb})
@@ -91,8 +91,8 @@ func (p *project) registry() (*registry.Registry, []byte, error) {
 	return modules, source, err
 }
 
-// editRegistry calls edit with the registry and adds the change to a plan. If edit fails, the error has the lines that the user
-// can edit by hand. verb is add, change or remove.
+// editRegistry calls edit with the registry, and adds the change of the registry to out. If edit fails, the error has the lines
+// that the user can edit by hand. verb is add, change or remove.
 func (p *project) editRegistry(out *plan, verb string, r Resource, edit func(*registry.Registry) ([]byte, error)) error {
 	modules, before, err := p.registry()
 	var after []byte
@@ -161,7 +161,7 @@ func (p *project) planUndo(c call) (*plan, error) {
 	return out, p.editRegistry(out, "remove", r, func(m *registry.Registry) ([]byte, error) { return m.Remove(r.entry()) })
 }
 
-// generated returns the resource that a module was generated from, with its Targets.
+// generated returns the resource that the module name was generated from, with its Targets.
 func (p *project) generated(name string) (Resource, error) {
 	r, err := p.declared(name)
 	if err != nil {
@@ -173,7 +173,7 @@ func (p *project) generated(name string) (Resource, error) {
 	return r, wrong.Err()
 }
 
-// declared returns the resource that a module was generated from, without its Targets.
+// declared returns the resource that the module name was generated from, without its Targets.
 func (p *project) declared(name string) (r Resource, err error) {
 	file := path.Join("modules", name, "module.go")
 	source, err := os.ReadFile(p.path(file))
@@ -207,7 +207,7 @@ func (p *project) declared(name string) (r Resource, err error) {
 // apiDocuments are the documents that describe resources.
 var apiDocuments = []string{documents.SwaggerFile, documents.OpenAPIFile}
 
-// diff returns the changes of source files as a unified diff.
+// diff returns the changes of p as a unified diff, with only the number of lines for new tests.
 func (p *plan) diff() string {
 	var out strings.Builder
 	for _, c := range p.changes {
@@ -238,8 +238,8 @@ func (p *plan) summary() string {
 	return out.String()
 }
 
-// apply makes the changes of p and of the API documents, all or none, even if the process is killed. document returns the API
-// documents of the project at root, whose source is in another directory.
+// apply makes the changes of p and of the API documents, all or none, even if the process is killed. document generates the API
+// documents of the project at root from the source in the directory source.
 func (p *plan) apply(document func(root, source string) (trees.Tree, error)) error {
 	changes, err := p.documentChanges(document)
 	for _, c := range p.changes { // the registry is last, so that the project compiles until then
@@ -254,8 +254,8 @@ func (p *plan) apply(document func(root, source string) (trees.Tree, error)) err
 	return nil
 }
 
-// pick makes the changes with git. It commits the files before and, in a child commit, the files after, and cherry-picks the
-// child. If files conflict, the error is a trees.Conflict.
+// pick makes the changes with git. It creates a commit of the files before the changes and a child commit of the files after the
+// changes, and cherry-picks the child. If files conflict, the error is a trees.Conflict.
 func (p *plan) pick(message string) error {
 	before, after := trees.Tree{}, trees.Tree{}
 	for _, c := range p.changes {
@@ -317,7 +317,7 @@ func isSource(name string) bool {
 	return own && path.Ext(name) == ".go" || slices.Contains([]string{"go.mod", "go.sum", "LICENSE"}, name)
 }
 
-// document returns the API documents of the project at root, whose source is in another directory.
+// document generates the API documents of the project at root from the source in the directory source.
 func document(root, source string) (trees.Tree, error) {
 	runtime, err := documents.Runtime(root)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// project is a project with the names that a new resource can collide with.
+// project is a project. It has the names that a new resource must not use.
 type project struct {
 	root      string
 	module    string   // import path
@@ -29,7 +29,7 @@ type project struct {
 	paths, definitions map[string]bool
 }
 
-// openProject reads the project in dir, or in the nearest parent directory that has a project. First it undoes the changes of a
+// openProject reads the project in dir, or in the nearest parent directory that has a project. First, it undoes the changes of a
 // run that was killed.
 func openProject(dir string) (*project, error) {
 	for at := dir; ; at = filepath.Dir(at) {
@@ -95,8 +95,8 @@ func (p *project) readDocument() error {
 	return nil
 }
 
-// checkCollisions reports names of the resource that the project already uses. registered has the names in the registry; nil
-// if the registry is invalid.
+// checkCollisions reports names of the resource that the project already uses. registered has the names in the registry, or is
+// nil if the registry is invalid.
 func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong *mistakes) {
 	if !kebabCase.MatchString(r.Name) || !kebabCase.MatchString(r.Plural) {
 		return

@@ -21,9 +21,9 @@ const (
 // IsRef reports whether the field refers to records.
 func (f Field) IsRef() bool { return f.Target != "" }
 
-// checkOnDelete reports a rule that the field cannot have, and sets the default. An optional reference to user has the default
-// clear, because restrict would prevent users from deleting their account. A required reference to user must have a rule. Other
-// references have the default restrict, which is stored as "".
+// checkOnDelete reports a rule that the field cannot have, and sets the default. The default of an optional reference to user is
+// clear, because restrict would prevent users from deleting their account. A required reference to user must have a rule. The
+// default of other references is restrict, which is stored as "".
 func (f *Field) checkOnDelete(bad func(string, ...any)) {
 	switch {
 	case f.OnDelete == "" && f.Target == "user" && f.Required && f.IsList():
@@ -67,7 +67,7 @@ type Target struct {
 	IsOwner    bool   // records refer to this resource only by their owner
 }
 
-// OwnerRule returns the constant of package resource for what the deletion of the owner does to a record.
+// OwnerRule returns the constant of package resource for r.OnUser.
 func (r Resource) OwnerRule() string { return goName(r.OnUser) }
 
 // HasClearedOwner reports whether a record can lose its owner.
@@ -85,7 +85,7 @@ func (p *project) target(name string) (Resource, error) {
 	}, nil
 }
 
-// isTarget reports whether a module can be referred to.
+// isTarget reports whether a ref or --under can name the module.
 func (p *project) isTarget(name string) bool {
 	source, err := os.ReadFile(p.path("modules/" + name + "/module.go"))
 	return err == nil && (strings.Contains(string(source), "resource.Target") || strings.Contains(string(source), "resource.Parent"))
@@ -110,7 +110,7 @@ func (p *project) resolve(r *Resource, modules *registry.Registry, wrong *mistak
 	}
 }
 
-// addTarget adds the resource with the name to r.Targets. where is the flag or field that names it, for mistakes.
+// addTarget adds the resource with the name to r.Targets. where is the flag or field with the name, for mistakes.
 func (p *project) addTarget(r *Resource, where, name string, modules *registry.Registry, wrong *mistakes) {
 	if slices.ContainsFunc(r.Targets, func(t Target) bool { return t.Name == name }) {
 		return
@@ -162,8 +162,7 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 	r.Targets = append(r.Targets, t)
 }
 
-// writesUnseen returns a method that writes records under a parent and that callers who cannot see the parent may call; "" if
-// there is none.
+// writesUnseen returns a method with which callers who cannot see the parent may write records; "" if there is none.
 func (r Resource) writesUnseen(parent Resource) string {
 	for _, method := range writeMethods {
 		if mayNotSee(r.Rules[method], parent.seeRule()) {
@@ -173,8 +172,8 @@ func (r Resource) writesUnseen(parent Resource) string {
 	return ""
 }
 
-// mayNotSee reports whether a method with the rule caller has callers that may not read records with the rule see. The master key
-// may read all records.
+// mayNotSee reports whether the rule caller allows a caller that the rule see does not allow. The master key may read all
+// records.
 func mayNotSee(caller, see string) bool {
 	roles := rolesOf(caller)
 	switch {
@@ -187,7 +186,7 @@ func mayNotSee(caller, see string) bool {
 	return caller != "" && caller != ruleMaster && least[kindOf(see)] > least[kindOf(caller)]
 }
 
-// refersTo reports whether r refers to the resource with the name, directly or through others.
+// refersTo reports whether r refers to the resource with the name, directly or through other resources.
 func (p *project) refersTo(r Resource, name string) bool {
 	for _, target := range r.targetNames() {
 		if target == name && target != r.Name {
@@ -216,7 +215,7 @@ func (r Resource) targetNames() (out []string) {
 	return out
 }
 
-// referrers returns the resources that refer to a resource, or are under it.
+// referrers returns the resources that refer to the resource with the name, or are under it.
 func (p *project) referrers(name string) (out []string) {
 	for _, module := range p.modules {
 		if r, err := p.declared(module); err == nil && module != name && slices.Contains(r.targetNames(), name) {
@@ -226,8 +225,8 @@ func (p *project) referrers(name string) (out []string) {
 	return out
 }
 
-// nest sets the rules of a resource under a parent. Callers that can read the parent can read the resource. Callers that can
-// change the parent can write the resource, unless flags set other callers.
+// nest sets the rules of a resource under a parent. Callers that may read the parent may read the records. Callers that may
+// change the parent may write the records, unless flags set other callers.
 func (r *Resource) nest(parent Resource) {
 	write := parent.Rules[parent.firstOf(changeMethods)]
 	for _, method := range r.Methods() {
@@ -250,12 +249,12 @@ func (r Resource) See() string {
 	return ruleFacts(r.weakest(methodShow, methodList, methodUpdate, methodDelete)).access
 }
 
-// changeMethods are methods in order of preference. The first method that a resource has decides who can write records under its
-// records.
+// changeMethods are methods in order of preference. The rule of the first of these methods that a parent has is the default rule
+// for writing records under the parent.
 var changeMethods = []string{methodUpdate, methodDelete, methodCreate}
 
-// Change returns Go code for the callers that can update and delete records, and write the records under them. Routes that
-// allow fewer callers have the middleware for that.
+// Change returns Go code for the callers that can update or delete records, and write the records under them. If a route allows
+// fewer callers, its middleware rejects the others.
 func (r Resource) Change() string {
 	switch {
 	case r.AsParent():
@@ -269,8 +268,8 @@ func (r Resource) Change() string {
 // strict orders the rules: a rule with a greater number allows fewer callers.
 var strict = map[string]int{rulePublic: 0, ruleUser: 1, ruleOwn: 2, ruleRole: 3, ruleAdmin: 4, ruleMaster: 5}
 
-// weakest returns the rule of the methods that allows most callers. Rules for roles are combined. If the resource has none of the
-// methods, weakest returns ruleMaster.
+// weakest returns the rule of the given methods that allows the most callers. It combines the roles of rules for roles. If the
+// resource has none of the methods, weakest returns ruleMaster.
 func (r Resource) weakest(methods ...string) string {
 	weakest := ruleMaster
 	for _, method := range methods {
@@ -298,7 +297,7 @@ func (r Resource) firstOf(methods []string) string {
 	return methods[i]
 }
 
-// IsSelf reports whether records refer to records of the same resource.
+// IsSelf reports whether records can refer to records of the same resource.
 func (r Resource) IsSelf() bool { return slices.Contains(r.targetNames(), r.Name) }
 
 // Above returns the parent resource; nil if there is none.

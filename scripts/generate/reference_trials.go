@@ -7,7 +7,7 @@ import (
 
 // The templates of the tests use the methods below.
 
-// Referred returns the resources of which the tests create records, to refer to them.
+// Referred returns the resources whose records the tests create to refer to them.
 func (r Resource) Referred() []Target {
 	targets := slices.DeleteFunc(slices.Clone(r.Targets), func(t Target) bool { return t.IsOwner })
 	if r.IsSelf() {
@@ -37,7 +37,7 @@ func (r Resource) OwnerField() string {
 	return ", UserID: ownerID"
 }
 
-// Hides reports whether users can refer only to their own records with a field.
+// Hides reports whether users can refer only to their own records in the field f.
 func (r Resource) Hides(f Field) bool {
 	return r.Rules[methodCreate] == ruleUser && f.Target != r.Name && f.Target != r.Under && r.TargetOf(f).IsOwn()
 }
@@ -57,8 +57,8 @@ func (r Resource) Imported() (out []Target) {
 	return out
 }
 
-// Unique returns Go code for the required unique fields of a record, as elements of its struct. The record's ID is in the
-// variable id.
+// Unique returns Go code for the required unique fields of a record, as elements of its struct. The variable recordID has the
+// record's ID.
 func (t Target) Unique() string {
 	var fields []string
 	for _, f := range t.Fields {

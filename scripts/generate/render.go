@@ -19,8 +19,8 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// mergedFiles are the files of a module into which a change of fields is merged. fileNames are all files of a new module,
-// including the test that the developer owns.
+// mergedFiles are the files of a module into which a change of fields is merged. fileNames are all files of a new module;
+// router_test.go is never changed later.
 var (
 	mergedFiles = []string{"module.go", "router.go", "controller.go", "service.go", "model.go", fixturesFile}
 	fileNames   = append(slices.Clone(mergedFiles), "router_test.go")
@@ -55,7 +55,8 @@ func (r Resource) renderFiles(names ...string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// removeUnusedImports removes the imports that the source does not use: templates import what any resource may need.
+// removeUnusedImports removes the imports that the source does not use: the templates import the packages that any resource can
+// need.
 func removeUnusedImports(source []byte) ([]byte, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", source, parser.ParseComments)

@@ -8,22 +8,22 @@ import (
 
 // The templates of the module use the methods below.
 
-// Package is the module's package, Type the type of its stored document, and Collection the service's field of its
+// Package is the module's package. Type is the type of the stored document. Collection is the field of the service that has the
 // collection.
 func (r Resource) Package() string    { return packageName(r.Name) }
 func (r Resource) Type() string       { return goName(r.Name) }
 func (r Resource) Collection() string { return variableName(r.Plural) }
 
-// Word is the name of a record in comments, One with its article, and Many its plural: "a blog post".
+// Word is the name of a record in comments ("blog post"). One is the name with its article ("a blog post"), and Many the plural.
 func (r Resource) Word() string { return inWords(r.Name) }
 func (r Resource) One() string  { return withArticle(r.Word()) }
 func (r Resource) Many() string { return inWords(r.Plural) }
 
-// templateVariables are the variables in the templates with which the variable of a record could collide.
+// templateVariables are the variables in the templates that the variable of a record must not shadow.
 var templateVariables = []string{"c", "g", "s", "t", "q", "v", "in", "err", "ctx", "id", "caller", "changes", "page", "owner", "meta", "versions"}
 
-// Var returns the variable of a record: the first letter of the resource, its name, or "record", whichever does not collide
-// first.
+// Var returns the variable of a record: the first of the resource's first letter, the resource's name and "record" that is not
+// one of templateVariables.
 func (r Resource) Var() string {
 	for _, name := range []string{r.Name[:1], variableName(r.Name)} {
 		if !slices.Contains(templateVariables, name) {
@@ -82,7 +82,7 @@ func (r Resource) OwnerOnly(method string) bool {
 	return r.Owner && r.Rules[method] == ruleUser && (method == methodUpdate || method == methodDelete)
 }
 
-// ownersOnly reports whether a method is only for admins and the owner of the record or, if it has one, of its parent.
+// ownersOnly reports whether a method is only for admins and the owner: of the record or, with AsParent, of its parent.
 func (r Resource) ownersOnly(method string) bool {
 	if above := r.Above(); above != nil && r.AsParent() {
 		return above.OwnerOnly(methodUpdate) && method != methodList && method != methodShow
@@ -90,8 +90,8 @@ func (r Resource) ownersOnly(method string) bool {
 	return r.OwnerOnly(method)
 }
 
-// facts is what the generated code contains for a rule: the security scheme in the API document, "" if there is none, and the
-// access of references.
+// facts is what the generated code contains for a rule: the security scheme in the API document ("" if there is none), and the
+// constant or call of package resource.
 type facts struct{ security, access string }
 
 var factsByRule = map[string]facts{
@@ -102,7 +102,7 @@ var factsByRule = map[string]facts{
 	ruleMaster: {"MasterKey", "resource.Master"},
 }
 
-// ruleFacts returns the facts of a rule of access, or of a list of roles.
+// ruleFacts returns the facts of a rule.
 func ruleFacts(rule string) facts {
 	if roles := rolesOf(rule); roles != nil {
 		return facts{"UserToken", "resource.Roles(" + roleConstants(roles) + ")"}
@@ -110,23 +110,24 @@ func ruleFacts(rule string) facts {
 	return factsByRule[rule]
 }
 
-// Security returns the security scheme of a method, "" if it is public.
+// Security returns the security scheme of a method, or "" if the method is public.
 func (r Resource) Security(method string) string { return ruleFacts(r.Rules[method]).security }
 
-// Forbidden describes the status 403 of a method, "" if it has none.
+// Forbidden returns the description of the status 403 of a method, or "" if the method cannot return 403.
 func (r Resource) Forbidden(method string) string {
 	switch {
 	case r.Rules[method] == ruleAdmin:
 		return "forbidden: the caller is not an admin"
 	case rolesOf(r.Rules[method]) != nil:
 		return "forbidden: the caller is neither an admin nor a user with the role " + strings.Join(rolesOf(r.Rules[method]), " or ")
-	case r.ownersOnly(method) && !r.hides(): // a hidden record is not found
+	case r.ownersOnly(method) && !r.hides(): // the response for a hidden record is 404
 		return "forbidden: the caller is neither the owner nor an admin"
 	}
 	return ""
 }
 
-// Uniques returns the fields with the modifier unique. The next methods do the same for other modifiers.
+// Uniques returns the fields with the modifier unique. Filtered and Searched do the same for filter and search; References
+// returns the references.
 func (r Resource) Uniques() fieldList    { return r.Fields.only(func(f Field) bool { return f.Unique }) }
 func (r Resource) Filtered() fieldList   { return r.Fields.only(func(f Field) bool { return f.Filter }) }
 func (r Resource) Searched() fieldList   { return r.Fields.only(func(f Field) bool { return f.Search }) }
@@ -145,14 +146,14 @@ func (r Resource) Sorted() fieldList {
 	return append(r.Fields.only(func(f Field) bool { return f.Sort }), Field{Name: "createdAt"}, Field{Name: "updatedAt"})
 }
 
-// Indexes returns Go code for the indexes besides the indexes of the list: for unique values, and to find referring records.
+// Indexes returns Go code for the indexes that the list does not need: for unique values, and to find referring records.
 func (r Resource) Indexes() (out []string) {
 	add := func(unique string, fields ...string) {
 		out = append(out, `Fields: []string{"`+strings.Join(fields, `", "`)+`"}`+unique)
 	}
 	for _, f := range r.Uniques() {
 		if r.IsOwn() {
-			add(", Unique: true", "userId", f.Name) // else a conflict would reveal a record of another user
+			add(", Unique: true", "userId", f.Name) // otherwise, a conflict would reveal a record of another user
 			continue
 		}
 		add(", Unique: true", f.Name)
@@ -171,7 +172,7 @@ func (r Resource) Indexes() (out []string) {
 	return out
 }
 
-// ConflictText describes a conflict of unique values.
+// ConflictText returns the description of a conflict of unique values.
 func (r Resource) ConflictText() string {
 	return strings.Join(r.Uniques().Names(), " or ") + " is in use" + map[bool]string{true: " by another record of the owner"}[r.IsOwn()]
 }
@@ -211,8 +212,8 @@ func (f Field) FilterGo() string {
 	return "{" + out + "}"
 }
 
-// Parameters returns the first parameters of a method of the service, Arguments the arguments that the controller passes for
-// them.
+// Parameters returns the first parameters of a method of the service. Arguments returns the arguments that the controller passes
+// for these parameters.
 func (r Resource) Parameters() string {
 	return r.callerAnd("caller access.Principal, ", r.UnderVariable()+" store.ID, ")
 }
@@ -225,7 +226,7 @@ func (r Resource) callerAnd(caller, parent string) string {
 	return caller + parent
 }
 
-// Input is the type of the parameters of create.
+// Input is the type of the input of create.
 func (r Resource) Input() string {
 	if r.Owner {
 		return "CreateFields"
@@ -236,7 +237,7 @@ func (r Resource) Input() string {
 // Users is the variable of the users who own records.
 func (r Resource) Users() string { return r.TargetOf(Field{Target: "user"}).Collection() }
 
-// Records returns the expression of the collection in the service: of the records under the parent, if there is one.
+// Records returns the service's expression for the collection or, if there is a parent, for the records under the parent.
 func (r Resource) Records() string {
 	if r.Under == "" {
 		return r.Collection()
@@ -244,12 +245,13 @@ func (r Resource) Records() string {
 	return r.Collection() + ".Under(" + r.UnderVariable() + ")"
 }
 
-// UnderField is the field with the parent's ID in JSON, UnderVariable and UnderGo are its names in Go.
+// UnderField is the name in JSON of the field with the parent's ID. UnderVariable and UnderGo are the names in Go.
 func (r Resource) UnderField() string    { return variableName(r.Under) + "Id" }
 func (r Resource) UnderVariable() string { return variableName(r.Under) + "ID" }
 func (r Resource) UnderGo() string       { return goName(r.Under) + "ID" }
 
-// parameter returns the name of the path parameter with the record's ID. Gin allows one name per place in a path.
+// parameter returns the name of the path parameter with the record's ID. Gin allows only one parameter name per place in a path,
+// and "id" is the parent's.
 func (r Resource) parameter() string {
 	if r.Under == "" {
 		return "id"
@@ -257,7 +259,7 @@ func (r Resource) parameter() string {
 	return variableName(r.Name) + "Id"
 }
 
-// ID returns the expression of the record's ID in the controller.
+// ID returns the controller's expression for the record's ID.
 func (r Resource) ID() string {
 	if r.Under == "" {
 		return "rest.ID(g)"

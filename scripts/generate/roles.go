@@ -16,7 +16,7 @@ func ruleOfRoles(roles []string) string {
 	return ruleRole + "=" + strings.Join(slices.Compact(slices.Sorted(slices.Values(roles))), ",")
 }
 
-// rolesOf returns the roles of a rule; nil if it is not for roles.
+// rolesOf returns the roles of a rule, or nil if the rule is not for roles.
 func rolesOf(rule string) []string {
 	if names, ok := strings.CutPrefix(rule, ruleRole+"="); ok {
 		return strings.Split(names, ",")
@@ -92,7 +92,7 @@ func (c *call) roleNames() []string {
 	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
-// roles returns the roles of the project, which roles.go declares.
+// roles returns the roles that roles.go of the project declares.
 func (p *project) roles() []string {
 	source, err := os.ReadFile(p.path(rolesFile))
 	if err != nil {
@@ -121,10 +121,11 @@ func (p *project) checkRoles(r Resource, wrong *mistakes) {
 	}
 }
 
-// reservedRoles are names of callers that no role can have.
+// reservedRoles are names that no role can have, because they name other callers.
 var reservedRoles = []string{"user", "admin", "owner", "nobody", "master"}
 
-// checkProjectRoles reports invalid values of --roles, and roles that are left out although a resource has them in its rules.
+// checkProjectRoles reports invalid values of --roles. It also reports roles that rules of a resource use, but that are missing
+// in --roles.
 func (p *project) checkProjectRoles(roles []string, wrong *mistakes) {
 	for i, role := range roles {
 		switch {

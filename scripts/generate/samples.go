@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// sampleWords are in alphabetical order, and no word begins with another, so that tests can sort and search them.
+// sampleWords are in alphabetical order, so that tests can sort them. No word is a prefix of another word, so that tests can
+// search for each.
 var sampleWords = []string{
 	"amber", "birch", "cedar", "daisy", "elder", "fennel", "garlic", "hazel", "indigo", "jasmine", "kale", "lotus",
 	"maple", "nettle", "olive", "poppy", "quince", "rowan", "saffron", "thyme", "umbel", "violet", "walnut", "yarrow",
 }
 
-// text returns sample n of the field, a valid value for tests, in the form of a query string. Samples 0, 1 and 2 are in
-// ascending order if the type has three values.
+// text returns sample n of the field, a valid value for tests, as text in a query string. Samples 0, 1 and 2 are in ascending
+// order if the type has at least three values.
 func (f Field) text(n int) string {
 	word := sampleWords[(3*f.index+n)%len(sampleWords)]
 	if f.index >= len(sampleWords)/3 {
@@ -39,7 +40,7 @@ func (f Field) text(n int) string {
 	return strings.Repeat(word+"-", length/len(word)+1)[:length]
 }
 
-// recordID returns the ID of record n that the tests refer to.
+// recordID returns the ID of record n in the tests.
 func recordID(n int) string { return fmt.Sprintf("%024d", n+1) }
 
 // number returns sample n of a number.
@@ -74,7 +75,7 @@ func (f Field) items(n int) []string {
 	return out
 }
 
-// Sent returns Go code for the value of sample n in JSON, as encoding/json decodes it.
+// Sent returns Go code for sample n, with the type that encoding/json decodes into.
 func (f Field) Sent(n int) string {
 	switch f.Type {
 	case typeInt, typeFloat:
@@ -97,18 +98,18 @@ func (f Field) Samples() string { return strings.Join([]string{f.Sent(0), f.Sent
 // FilterOperators returns the constant of package testkit with the operators of the field's filter.
 func (f Field) FilterOperators() string { return f.kind().operators }
 
-// Distinct returns Go code for the value that body n of the tests has in a unique field.
+// Distinct returns Go code for a value of a unique field that is different for each n.
 func (f Field) Distinct() string {
 	width := min(max(f.MinLength(), 4), f.MaxLength())
 	if f.Type == typeString && width < 4 { // base 36 has enough values
 		return fmt.Sprintf("strconv.FormatInt(int64(%.0f+n), 36)", math.Pow(36, float64(width-1)))
 	}
 	low, high := f.bounds()
-	least := math.Ceil(min(max(low, 0), high-minUnique)) + 100 // so that no body has the value of a sample
+	least := math.Ceil(min(max(low, 0), high-minUnique)) + 100 // so that no value equals a sample
 	return strings.NewReplacer("LOW", number(least), "WIDTH", strconv.Itoa(width)).Replace(f.kind().unique)
 }
 
-// decimal returns a number as a Go literal of a float64.
+// decimal returns x as a Go literal of a float64.
 func decimal(x float64) string {
 	text := number(x)
 	if !strings.Contains(text, ".") {

@@ -17,7 +17,7 @@ func (f Field) GoType() string {
 	return f.kind().goType
 }
 
-// rules returns the rules of the field's tag validate.
+// rules returns the rules of the field's validate tag.
 func (f Field) rules() (out []string) {
 	if f.Required {
 		out = append(out, "required")
@@ -64,7 +64,7 @@ func (f Field) Tag() string {
 	return out[1:]
 }
 
-// OptionalTag returns the struct tag of the field in a type of which responses may leave out fields.
+// OptionalTag returns the struct tag of the field in a response type whose fields are optional.
 func (f Field) OptionalTag() string {
 	if f.Nullable() {
 		return strings.Replace(f.Tag(), `"x-nullable"`, `"x-nullable,x-omitempty"`, 1)
@@ -72,7 +72,7 @@ func (f Field) OptionalTag() string {
 	return f.Tag() + ` extensions:"x-omitempty"`
 }
 
-// Comment returns a trailing comment that says what type and tag do not; "" if there is nothing to say.
+// Comment returns a trailing comment with what the type and the tag do not say; "" if there is nothing to add.
 func (f Field) Comment() string {
 	note := map[string]string{
 		typeRef: "ID of " + withArticle(inWords(f.Target)), typeRefs: "IDs of " + inWords(plural(f.Target)),

@@ -15,7 +15,7 @@ func (r Resource) HasRule(rule string) bool {
 	return slices.ContainsFunc(r.Methods(), func(m string) bool { return kindOf(r.Rules[m]) == rule })
 }
 
-// HasOwner reports whether the tests have the account of the owner of the records, or of their parent.
+// HasOwner reports whether the tests need an account that owns the records or their parent.
 func (r Resource) HasOwner() bool { return r.HasRule(ruleUser) || r.HasRule(ruleOwn) }
 
 // callers are the callers in the tests, besides the roles of the project. A project without users has only the first three.
@@ -56,7 +56,7 @@ func (r Resource) hides() bool {
 	return r.See() == ruleFacts(ruleOwn).access
 }
 
-// status returns the expected status of a method for a caller in the tests.
+// status returns the expected status when a caller in the tests calls a method.
 func (r Resource) status(method, caller string) int {
 	hasRole := slices.Contains(r.UsedRoles(), caller)
 	isUser := hasRole || caller == "user" || caller == "demoted admin" // and neither an admin nor the owner
@@ -95,11 +95,10 @@ func (f Field) Absent() string {
 	return strconv.Quote(f.Default)
 }
 
-// trial is Go code for a value of a field, with the expected error code of the field; "" if the value is valid.
+// trial is Go code for a value of a field, and the expected error code; "" if the value is valid.
 type trial struct{ Value, Code string }
 
-// Valid returns Go code for valid values of the field. Invalid returns Go code for a map of invalid values by the code of their
-// error.
+// Valid returns Go code for valid values of the field. Invalid returns Go code for a map of invalid values by error code.
 func (f Field) Valid() string {
 	values := f.trials()[""]
 	if values == nil {
@@ -122,8 +121,8 @@ func (f Field) Invalid() string {
 	return "map[string][]any{" + strings.Join(out, ", ") + "}"
 }
 
-// trials returns Go code for values of the field by the code of their error; "" is the code of valid values. The code of an error
-// in the first item of a list is [0].CODE.
+// trials returns Go code for values of the field by error code; "" is the code of valid values. The code of an error in the first
+// item of a list is [0].CODE.
 func (f Field) trials() map[string][]string {
 	out, empty := map[string][]string{}, ""
 	add := func(value, code string) {
@@ -152,7 +151,7 @@ func (f Field) trials() map[string][]string {
 	return out
 }
 
-// bounded returns values at the bounds of the field, and beyond them.
+// bounded returns values at and beyond the bounds of the field.
 func (f Field) bounded() (out []trial) {
 	if f.kind().maxLength > 0 {
 		value := func(n int) string { return fmt.Sprintf(`strings.Repeat("ä", %d)`, n) }
