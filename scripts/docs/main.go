@@ -1,8 +1,9 @@
 // Command docs generates the documents of the module in the current directory:
 //
-//   - docs/swagger.json, from the annotations of controllers (swag), and from that docs/openapi.json, in OpenAPI 3.0
-//   - .env.example, from fragments beside the settings that they describe: kit/PACKAGE/.env.example of the runtime and
-//     modules/MODULE/.env.example, .env.example.NAME
+//   - docs/swagger.json, from the annotations of controllers (swag)
+//   - docs/openapi.json, in OpenAPI 3.0, from docs/swagger.json
+//   - .env.example, from fragments: server/.env.example and kit/PACKAGE/.env.example of the runtime, and modules/MODULE/.env.example and
+//     modules/MODULE/.env.example.NAME of the module
 //   - the tables of settings in docs/operations.md, if that file has the markers
 package main
 

@@ -113,7 +113,7 @@ func ruleFacts(rule string) facts {
 // Security returns the security scheme of a method, or "" if the method is public.
 func (r Resource) Security(method string) string { return ruleFacts(r.Rules[method]).security }
 
-// Forbidden returns the description of the status 403 of a method, or "" if the method cannot return 403.
+// Forbidden returns the description of the status 403 of a method, or "" if the rule of the method never causes 403.
 func (r Resource) Forbidden(method string) string {
 	switch {
 	case r.Rules[method] == ruleAdmin:

@@ -17,7 +17,7 @@ type gate struct {
 	mu      sync.Mutex
 }
 
-// serve relays the connections of l until ctx ends, and then closes them and l. It returns nil if ctx has ended.
+// serve relays the connections of l until ctx ends. It then closes the connections and l, and returns nil.
 func (g *gate) serve(ctx context.Context, l net.Listener) error {
 	defer context.AfterFunc(ctx, func() { l.Close() })()
 	var relays sync.WaitGroup

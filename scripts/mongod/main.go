@@ -6,10 +6,10 @@
 //
 //	go -C scripts/mongod run . -- go test ./...
 //
-// The command gets the server's address (mongodb://127.0.0.1:PORT/) in TEST_MONGODB_URI and runs in the caller's directory
-// (PWD). mongod exits with the command's exit code; `go run` reports every failure as 1. The data is in a temporary
-// directory, which is removed at the end. It sends no telemetry. SIGTERM stops `go run` but not the program that it runs:
-// send it to a built binary.
+// The command gets the server's address (mongodb://127.0.0.1:PORT/) in TEST_MONGODB_URI and runs in the caller's directory (PWD).
+// mongod exits with the command's exit code; `go run` reports every failure as 1. The data is in a temporary directory, which is
+// removed at the end. The server sends no telemetry. SIGTERM stops `go run` but not the program that it runs: send it to a built
+// binary.
 //
 // This is a separate module so that the server's dependencies are not the service's. To test with MongoDB, set
 // TEST_MONGODB_URI instead.
@@ -38,7 +38,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stderr))
 }
 
-// run executes the command line and returns the exit code: that of the command, 2 for wrong arguments, 1 for other errors.
+// run executes the command line and returns the exit code: that of the command, 2 for invalid arguments, or 1 for other errors.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	if len(args) < 2 || args[0] != "--" {
 		fmt.Fprintln(stderr, "usage: mongod -- command arguments…")

@@ -22,7 +22,7 @@ import (
 type component struct {
 	name  string
 	dirs  []string // its directories in modules
-	needs string   // name of the component that it needs; "" if it needs none
+	needs string   // name of the component that this component needs; "" if none
 }
 
 var components = []component{
@@ -43,7 +43,7 @@ var components = []component{
 // providers are the identity providers of social that a project can leave out.
 var providers = []string{"apple", "facebook", "github", "gitlab", "google", "microsoft"}
 
-// answers define a project. The project's .ginseng.json has them.
+// answers define a project, and are stored in the project's .ginseng.json.
 type answers struct {
 	Name       string   `json:"name"`
 	Module     string   `json:"module"`
@@ -111,7 +111,7 @@ func (c cli) parse(args []string) (request, error) {
 	return r, wrong.Err()
 }
 
-// readConfig sets the flags that are not given to the values in a JSON file; the file "-" is the standard input.
+// readConfig reads a JSON file, and sets the flags that the command line does not set. The file "-" is the standard input.
 func (c cli) readConfig(file string, set *pflag.FlagSet, wrong *mistakes) {
 	var config map[string]any
 	raw, err := os.ReadFile(file)
@@ -175,8 +175,8 @@ func parseProject(values map[string]string, wrong *mistakes) request {
 	return r
 }
 
-// choose sets the components of --with and the components that they need, or leaves out the components of --without and the
-// components that need them.
+// choose sets r.Components. With --with, these are the listed components and the components that these need. With --without,
+// these are all components except the listed components and the components that need them.
 func (r *request) choose(with, without string, wrong *mistakes) {
 	left := []string{}
 	switch {
@@ -217,7 +217,7 @@ func withNeeds(list []string) (complete, extra []string) {
 	return complete, extra
 }
 
-// needing returns the components in a list that need another.
+// needing returns the components in list that need the component name.
 func needing(name string, list []string) (out []string) {
 	for _, c := range components {
 		if c.needs == name && slices.Contains(list, c.name) {
@@ -227,7 +227,8 @@ func needing(name string, list []string) (out []string) {
 	return out
 }
 
-// chooseProviders returns the providers of a list, in the order of providers; all of them if the list is empty or "all".
+// chooseProviders returns the providers in a list, in the order of providers. If the list is empty or "all", it returns all
+// providers.
 func chooseProviders(value string, wrong *mistakes) []string {
 	if value == "" || value == all {
 		return slices.Clone(providers)

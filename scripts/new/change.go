@@ -25,8 +25,8 @@ type project struct {
 	dir string
 }
 
-// openProject opens the project in dir. First it undoes the changes of a run that was killed. It fails if the git repository
-// has uncommitted changes.
+// openProject opens the project in dir. First, it undoes the changes of a run that was killed. It fails if the git repository has
+// uncommitted changes.
 func openProject(ctx context.Context, dir string) (p project, err error) {
 	if p.dir, err = filepath.Abs(dir); err != nil {
 		return p, err
@@ -44,8 +44,8 @@ func openProject(ctx context.Context, dir string) (p project, err error) {
 	return p, files.CheckClean(ctx, p.dir)
 }
 
-// change adds or removes components. It merges the difference between the unmodified projects with the old and the new components
-// into the project. It edits the registry of the project directly.
+// change adds or removes components. It renders the unmodified project with the old and with the new components, and merges the
+// difference into the project. It edits the registry of the project directly.
 func (c cli) change(ctx context.Context, r request) error {
 	p, err := openProject(ctx, r.dir)
 	if err != nil {
@@ -152,9 +152,9 @@ func (c cli) changedAnswers(a answers, r request) (answers, error) {
 	return after, wrong.Err()
 }
 
-// merge merges the difference between two trees into the project, as one commit: it creates a commit of the first tree and,
-// as its child, a commit of the second, and cherry-picks the second. If files conflict, the error says how to continue,
-// and the cherry-pick stays in progress.
+// merge merges the difference between the trees before and after into the project, as one commit. It creates a commit of before
+// and a child commit of after, and cherry-picks the child. If files conflict, the error says how to continue, and the cherry-pick
+// stays in progress.
 func (c cli) merge(ctx context.Context, p project, before, after files.Tree, r request, message string) error {
 	base, result, err := files.Commits(ctx, p.dir, before, after, message)
 	switch {
@@ -198,7 +198,7 @@ func (p project) addSecrets() error {
 	return os.WriteFile(file, addSecrets(env, example), 0o600)
 }
 
-// show prints the names of added and deleted files, and the differences of the other files.
+// show prints the names of added and deleted files, and the differences of changed files.
 func (c cli) show(ctx context.Context, p project, base, result string) error {
 	for _, args := range [][]string{{"--name-status", "--diff-filter=AD"}, {"--diff-filter=M"}} {
 		args = append([]string{"diff", "--no-renames"}, append(args, base, result, "--", ".", ":(exclude)third_party")...)

@@ -84,7 +84,7 @@ func (s source) pristine(ctx context.Context, a answers) (files.Tree, error) {
 	}
 	other[documents.SwaggerFile] = []byte("{}")
 	other, err = s.build(ctx, other, bare, func(ctx context.Context, dir string) error {
-		// In the runtime's own module, generate compiles without go mod tidy, and its packages are in the build cache.
+		// Build generate in the runtime's own module, which needs no go mod tidy and whose packages are in the build cache.
 		generate := filepath.Join(dir, ".generate")
 		if _, err := files.Run(ctx, s.dir, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", generate, "./scripts/generate"); err != nil {
 			return err
@@ -123,8 +123,8 @@ func (s source) build(ctx context.Context, project files.Tree, a answers, comple
 	return files.Read(dir, func(string) bool { return true })
 }
 
-// finish updates the generated files of the project in dir: go.mod, go.sum, .env.example and the API documents. It runs the
-// tool of the project's runtime.
+// finish updates the generated files of the project in dir: go.mod, go.sum, .env.example and the API documents. It runs the tool
+// docs of the project's runtime.
 func finish(ctx context.Context, dir string) error {
 	if err := tidy(ctx, dir); err != nil {
 		return err
@@ -133,7 +133,7 @@ func finish(ctx context.Context, dir string) error {
 	return err
 }
 
-// finishCopy is finish for a project with a copy of this command's own runtime. It does not compile a tool.
+// finishCopy is like finish, for a project with a copy of this command's own runtime. It does not compile the tool docs.
 func (c cli) finishCopy(ctx context.Context, dir string) error {
 	tidied := make(chan error, 1)
 	go func() { tidied <- tidy(ctx, dir) }()

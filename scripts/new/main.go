@@ -5,10 +5,10 @@
 //	go tool new add COMPONENT…        in a project
 //	go tool new remove COMPONENT…
 //
-// A project has main.go, config, docs and the chosen directories of modules, with the import paths of these packages
-// changed to its own. Everything else is the runtime: the module example.com/ginseng, either as a copy in
-// third_party/ginseng or, with --runtime, as a dependency. The runtime includes the template, so a project needs no
-// checkout of Ginseng to add a component.
+// A project has main.go, config, docs and the chosen directories of modules, with the import paths of these packages changed to
+// the project's own. Everything else is the runtime: the module example.com/ginseng, either as a copy in third_party/ginseng or,
+// with --runtime, as a dependency. The runtime includes the template, so a project needs no checkout of Ginseng to add a
+// component.
 //
 // The exit code is 2 for invalid usage, with one line per mistake, and 1 for other errors.
 package main
@@ -71,7 +71,7 @@ func main() {
 type cli struct {
 	in       *bufio.Reader
 	out, err io.Writer
-	terminal bool                                          // in is a terminal, so missing answers are asked for
+	terminal bool                                          // in is a terminal, so the command asks for missing answers
 	document func(dir, runtime string) (files.Tree, error) // documents.All
 }
 

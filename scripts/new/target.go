@@ -24,7 +24,7 @@ const gitignore = ".gitignore"
 // target is the directory of a new project.
 type target struct {
 	path     string   // absolute
-	existing []string // names of the files and directories that it already has
+	existing []string // names of the files and directories that path already has
 }
 
 // checkTarget fails if the directory has one of the reserved names. If the user did not name the directory (given is false), it
@@ -98,7 +98,7 @@ func (t target) add(project files.Tree) error {
 	return files.Apply(t.path, changes)
 }
 
-// appendMissing appends the lines that a text lacks. A line with a slash before it counts as the same line.
+// appendMissing appends the lines that text lacks. It treats /LINE and LINE as the same line.
 func appendMissing(text []byte, lines ...string) []byte {
 	out := strings.TrimSuffix(string(text), "\n")
 	for _, line := range lines {

@@ -25,9 +25,9 @@ import (
 const (
 	modulePath  = "example.com/ginseng"     // module path of the runtime
 	runtimeDir  = "third_party/ginseng"     // a project's copy of the runtime
-	sumFile     = "third_party/ginseng.sum" // checksums of its files
+	sumFile     = "third_party/ginseng.sum" // checksums of the files in runtimeDir
 	answersFile = ".ginseng.json"
-	projectDir  = "scripts/new/project" // templates of the files of a project that Ginseng's service does not have
+	projectDir  = "scripts/new/project" // templates of project files that Ginseng itself does not have
 )
 
 // runtime describes which runtime a project uses: a module at a version or, if Path is empty, a copy.
@@ -84,8 +84,8 @@ func readSource(ctx context.Context, dir string, r runtime) (source, error) {
 	return s, err
 }
 
-// isRuntime reports whether a file belongs to a copy of the runtime. A copy has kit, middleware, server, testkit and scripts
-// without their tests, the template with its tests, and the guides with their examples.
+// isRuntime reports whether a file belongs to a copy of the runtime. A copy has kit, middleware, server, testkit and the
+// generators of scripts without their tests, the template with its tests, and the guides with their examples.
 func isRuntime(name string) bool {
 	parts := strings.Split(name, "/")
 	tests := strings.HasSuffix(name, "_test.go") || slices.Contains(parts, "testdata")
@@ -102,7 +102,7 @@ func isRuntime(name string) bool {
 	return false
 }
 
-// withRuntime returns the files of a project, with the copy of the runtime unless the project requires it as a module.
+// withRuntime returns the files of a project. If the project has a copy of the runtime, withRuntime adds the copy.
 func (s source) withRuntime(project files.Tree) files.Tree {
 	project = maps.Clone(project)
 	if s.runtime.Path == "" {
@@ -114,8 +114,8 @@ func (s source) withRuntime(project files.Tree) files.Tree {
 	return project
 }
 
-// render returns the files of a project that are copied or made from templates, without the runtime and without generated
-// files. The module article is that of Ginseng, which requires users.
+// render returns the files of a project that are copied or made from templates, without the runtime and without generated files.
+// The module article is Ginseng's own, which requires users.
 func (s source) render(a answers) (files.Tree, error) {
 	a.Runtime = s.runtime
 	raw, err := json.MarshalIndent(a, "", "  ")

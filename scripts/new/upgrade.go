@@ -13,8 +13,8 @@ import (
 	"example.com/ginseng/scripts/internal/files"
 )
 
-// upgrade merges the difference between the unmodified projects of the old and the new version into a project. The copy of
-// the runtime, or its version in go.mod, is part of that difference.
+// upgrade renders the unmodified project with the old and with the new version of Ginseng, and merges the difference into the
+// project. The difference includes the copy of the runtime, or the version of the runtime in go.mod.
 func (c cli) upgrade(ctx context.Context, r request) error {
 	p, err := openProject(ctx, r.dir)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c cli) upgrade(ctx context.Context, r request) error {
 	return c.merge(ctx, p, before, after, r, "Upgrade Ginseng to "+next.runtime.Version)
 }
 
-// delegate runs the command upgrade of the new version, because only that version knows how to render its template.
+// delegate runs the upgrade command of the new version, because only that version knows how to render its template.
 func (c cli) delegate(ctx context.Context, p project, next source, dryRun bool) error {
 	cmd := exec.CommandContext(ctx, "go", "run", "./scripts/new", commandUpgrade, "--dir", p.dir, "--runtime",
 		next.runtime.Path+"@"+next.runtime.Version, fmt.Sprintf("--dry-run=%v", dryRun))
@@ -68,7 +68,7 @@ func (c cli) delegate(ctx context.Context, p project, next source, dryRun bool) 
 	return cmd.Run()
 }
 
-// checkCopy fails if files of the project's copy of the runtime were edited, added or deleted. The error names them.
+// checkCopy fails if files of the project's copy of the runtime were edited, added or deleted. The error names these files.
 func (p project) checkCopy() error {
 	if p.Runtime.Path != "" {
 		return nil

@@ -44,8 +44,8 @@ func (s *service) signIn() error {
 	return nil
 }
 
-// createKey creates an API key of the first author that expires soon: the database is used again, and an author can have 50
-// keys.
+// createKey creates an API key of the first author. The key expires soon, because later runs use the same database, and an author
+// can have at most 50 keys.
 func (s *service) createKey() error {
 	soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	var created struct{ Key string }

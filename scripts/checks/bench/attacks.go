@@ -25,7 +25,7 @@ const (
 	sampling  = 100 * time.Millisecond
 )
 
-// attack describes clients that try to keep a service from serving others, and a request of another client.
+// attack describes clients that try to prevent a service from serving others. probe is a request of another client.
 type attack struct {
 	name    string
 	seeded  bool // the service has the database with many articles
@@ -86,8 +86,8 @@ type moment struct {
 	failed          bool // the probe had a status of 400 or more, or no response
 }
 
-// measureAttacks measures every attack on the built service, and on another binary if there is one, prints a table and
-// draws a chart.
+// measureAttacks measures every attack on the built service and on the binary of --before, if given. It prints a table and draws
+// a chart.
 func measureAttacks(ctx context.Context, o options, work string, stdout, stderr io.Writer) error {
 	fmt.Fprintln(stdout, "| attack | version | memory before, at most MiB | other client before, meanwhile: p99 ms | failed | /readyz at most ms |\n| :-- | :-- | --: | --: | --: | --: |")
 	var charts []attackChart
@@ -152,7 +152,7 @@ func (a attack) measure(ctx context.Context, o options, binary, database string,
 	return a.sample(ctx, s)
 }
 
-// run waits, and then runs a client on one connection after the other. The end of ctx closes the connection.
+// run waits until the attack begins, and then runs a client on one connection after the other, until ctx ends.
 func (a attack) run(ctx context.Context, s *service, client int) {
 	time.Sleep(calm)
 	for ctx.Err() == nil {
@@ -168,8 +168,8 @@ func (a attack) run(ctx context.Context, s *service, client int) {
 	}
 }
 
-// send sends a request and reads the response, until the connection or a request fails. If a stalls, it sends the request
-// once and waits.
+// send sends a request and reads the response, again and again, until the connection or a request fails. If a.stalls is true, it
+// sends the request once and waits.
 func (a attack) send(conn net.Conn, raw []byte) error {
 	in := bufio.NewReaderSize(conn, 64<<10)
 	var response fasthttp.Response
@@ -212,7 +212,7 @@ func timed(addr string, raw []byte) (time.Duration, error) {
 	return time.Since(begun), err
 }
 
-// summary returns the cells of the table: the values before the attack, and the largest or the 99th percentile meanwhile.
+// summary returns the cells of the table: the values before the attack, and the maximum or the 99th percentile during the attack.
 func summary(moments []moment) string {
 	var before, during []time.Duration
 	var calmMemory, peak int64

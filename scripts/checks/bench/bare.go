@@ -21,8 +21,8 @@ type canned struct {
 	Body   []byte
 }
 
-// serveBare reads a canned response from a JSON file and sends it to every request: the upper limit for such a response with
-// net/http. It prints its address.
+// serveBare reads a canned response from a JSON file, and sends the response to every request. Its rate is the upper limit for
+// this response with net/http. It prints its address.
 func serveBare(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -53,7 +53,7 @@ func startBare(ctx context.Context, s server, raw []byte, work string) (bare ser
 	if err != nil {
 		return bare, err
 	}
-	response.Header.Del("Date") // net/http writes its own
+	response.Header.Del("Date") // net/http writes this header
 	recorded, err := json.Marshal(canned{response.StatusCode, response.Header, body})
 	if err != nil {
 		return bare, err

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// queryFunc runs a statement of statements and calls row with the only column of each row. The slice is valid until row returns.
+// queryFunc runs a statement and calls row with the only column of each row. row must not keep the slice.
 type queryFunc func(ctx context.Context, statement string, args []any, row func(doc []byte) error) error
 
-// The statements of the service for an article and for the first page, and a simple one for the page after an article.
+// The statements of the service for an article and for the first page, and a simple statement for the page after an article.
 const (
 	selectOne   = `SELECT CAST(doc AS BLOB) FROM "articles" WHERE id=?`
 	selectFirst = `SELECT CAST(doc AS BLOB) FROM "articles" ORDER BY json_extract(doc,'$.createdAt') DESC,id DESC LIMIT ?`
@@ -41,8 +41,8 @@ type viewPage struct {
 	Next string `json:"next,omitempty"`
 }
 
-// serveByHand serves an article and pages of articles, as a programmer writes it by hand with net/http and encoding/json. It
-// prints its address.
+// serveByHand serves articles and pages of articles with net/http and encoding/json, like a program written by hand. It prints
+// its address.
 func serveByHand(records, pages queryFunc) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -69,7 +69,7 @@ func serveByHand(records, pages queryFunc) error {
 	return http.Serve(listener, mux)
 }
 
-// readPage returns the articles after a position "CREATED,ID", or the newest ones.
+// readPage returns the articles after the position "CREATED,ID", or the newest articles if after is "".
 func readPage(ctx context.Context, query queryFunc, after string) (*viewPage, error) {
 	statement, args := selectFirst, []any{pageSize + 1}
 	if created, id, ok := strings.Cut(after, ","); ok {

@@ -24,7 +24,7 @@ func (r *report) draw(file string) error {
 	lines := slices.Clone(r.Rows)
 	slices.Reverse(lines) // the first row on top
 	rows := make([]string, len(lines))
-	var points []any // names and points, as plotutil takes them
+	var points []any // alternating names and points, for plotutil
 	for n, name := range r.names() {
 		var rates plotter.XYs
 		for i, l := range lines {
@@ -50,7 +50,7 @@ func (r *report) draw(file string) error {
 	return p.Save(chartWidth, frame+rowHeight*vg.Length(len(lines)+4), file)
 }
 
-// attackChart has the curves of one attack: names and points, as plotutil takes them.
+// attackChart has the curves of one attack: alternating names and points, for plotutil.
 type attackChart struct {
 	name            string
 	memory, latency []any // curves of the memory in MiB and of the latency in ms

@@ -40,7 +40,7 @@ func startByHand(ctx context.Context, s server, work string) (servers []server, 
 	return servers, nil
 }
 
-// startSelf starts this program as a server with a file.
+// startSelf starts this program as a server; see commands.
 func startSelf(ctx context.Context, command, file string) (s server, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -53,7 +53,7 @@ func startSelf(ctx context.Context, command, file string) (s server, err error) 
 	return server{addr: strings.TrimPrefix(p.URL, "http://"), pid: p.Pid(), stop: func() { p.Stop(os.Kill) }}, nil
 }
 
-// byHand returns the requests of the row to a server that is written by hand; none if it lacks the route.
+// byHand returns the requests of the row to a server that is written by hand; none if that server lacks the route.
 func (r row) byHand(s *service) [][]byte {
 	switch r.name {
 	case "one record", "one record, cold", "first page":
@@ -64,8 +64,8 @@ func (r row) byHand(s *service) [][]byte {
 	return nil
 }
 
-// compare fails unless two servers send the same JSON and the same type in response to the first request of each row, except for
-// the cursor of the next page, which is opaque.
+// compare fails unless both servers send the same media type and the same JSON in response to the first request of each row. The
+// cursors of the next page can differ.
 func compare(s, byHand server) error {
 	for _, row := range rows {
 		theirs, _ := byHand.requests(row)
@@ -88,7 +88,8 @@ func compare(s, byHand server) error {
 	return nil
 }
 
-// readJSON returns the type and the body of a response. The value of next is only true.
+// readJSON returns the properties of a response body, and the media type as Content-Type. It replaces the value of next with
+// true.
 func readJSON(addr string, raw []byte) (content map[string]any, err error) {
 	response, body, err := send(addr, raw)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"example.com/ginseng/kit/progress"
 )
 
-// fill creates the articles from one number to another by requests on several connections, and calls created, not
-// concurrently, with the ID of each.
+// fill creates the articles whose number is at least from and less than to, by requests on several connections. It calls created
+// with the number and the ID of each article; the calls are not concurrent.
 func fill(
 	ctx context.Context, addr string, from, to int, request func(i int) []byte, stderr io.Writer, created func(i int, id string),
 ) error {

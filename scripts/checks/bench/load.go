@@ -70,7 +70,7 @@ func median[T cmp.Ordered](rounds []figures, value func(figures) T) T {
 // load repeats the requests on all connections and measures them. With a pid of 0, memory and CPU time are unknown.
 func load(ctx context.Context, addr string, pid int, requests [][]byte, status int, seconds time.Duration) (f figures, err error) {
 	workers := make([]*worker, connections)
-	first := rand.IntN(len(requests)) // so that a round does not repeat the first requests of the one before
+	first := rand.IntN(len(requests)) // so that a round does not repeat the first requests of the previous round
 	from := time.Now().Add(warmUp)
 	until := from.Add(seconds)
 	for i := range workers {
@@ -117,8 +117,8 @@ func load(ctx context.Context, addr string, pid int, requests [][]byte, status i
 	return f, ctx.Err()
 }
 
-// worker is the client of one connection. It writes prepared requests and reads the responses with fasthttp, which needs
-// little of the CPU that client and server share.
+// worker is the client of one connection. It writes prepared requests and reads the responses with fasthttp, which uses little
+// CPU time, because client and server share the CPU.
 type worker struct {
 	conn     net.Conn
 	in       *bufio.Reader
@@ -128,7 +128,7 @@ type worker struct {
 	failed   int
 }
 
-// run sends requests until a time, and counts those that were sent after another time: at least one.
+// run sends requests until the time until. It counts the requests sent after the time from: at least one.
 func (w *worker) run(requests [][]byte, status int, from, until time.Time) error {
 	for begun := time.Now(); begun.Before(until) || len(w.times) == 0; {
 		if _, err := w.conn.Write(requests[w.next%len(requests)]); err != nil {

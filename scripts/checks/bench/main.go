@@ -1,13 +1,13 @@
 // Command bench measures the built service: requests per second, CPU time, latency and memory of typical requests.
 //
-// docs/performance.md and docs/reliability.md describe its use, --help lists its flags.
+// docs/performance.md and docs/reliability.md describe its use. --help lists its flags.
 //
-// It creates a database of N articles once and keeps it in the user's cache directory; it measures a copy, except
-// of a database with more than 1,000,000 articles, which it measures itself. Up to 200,000 articles are created as users do:
-// 20 accounts send POST /articles on 32 connections to the service. More are bulk-loaded, which leaves no fragments in the
-// index of words; --bulk measures what they cost. Each server listens on a free port of the loopback interface, and has no
-// settings but those that an operator must choose. On each of 32 connections, the next request follows the response to the
-// one before. The servers are measured in turn:
+// It creates a database of N articles once and keeps the database in the user's cache directory. It measures a copy of the
+// database, unless the database has more than 1,000,000 articles. To create up to 200,000 articles, 20 accounts send
+// POST /articles on 32 connections to the service. A database with more articles is bulk-loaded, which leaves no fragments in the
+// index of words; --bulk measures the cost of the fragments. Each server listens on a free port of the loopback interface, and
+// has only the settings that an operator must choose. On each of 32 connections, a request follows the response to the previous
+// request. The servers are measured in turn:
 //
 //	Ginseng       the service, also with other numbers of articles (--articles)
 //	before        an older binary (--before)
@@ -20,7 +20,7 @@
 //
 // Before it measures direct and zombiezen, it checks that they send the same JSON as the service.
 //
-// PocketBase is measured if these variables name one. It needs accounts, and a collection articles (title, content, author: a
+// PocketBase is measured if these variables are set. It needs accounts, and a collection articles (title, content, author: a
 // relation to users; created, updated) without articles: bench creates as many as the service has, with the same texts.
 //
 //	POCKETBASE_URL       http://127.0.0.1:8090
@@ -62,7 +62,8 @@ func main() {
 	os.Exit(code)
 }
 
-// commands are the arguments that make this program a server with a file, which runs as a separate process to be measured.
+// commands has the servers that this program can run as, by the first argument. The second argument is a file. Each server runs
+// in a separate process, which is measured.
 var commands = map[string]func(file string) error{
 	bareCommand: serveBare, directCommand: serveDirect, zombiezenCommand: serveZombiezen,
 }
@@ -70,7 +71,7 @@ var commands = map[string]func(file string) error{
 // minArticles is the smallest number of articles.
 const minArticles = 1000
 
-// maxCopied is the largest number of articles of which a copy is measured: disks may have no room for two larger ones.
+// maxCopied is the largest number of articles of which a copy is measured: disks may have no room for two larger databases.
 const maxCopied = 1_000_000
 
 type options struct {
@@ -83,8 +84,8 @@ type options struct {
 	json     string
 	chart    string
 	attacks  bool
-	before   string // path of an older binary, which is measured too
-	bulk     bool   // searches are measured on a bulk-loaded database, too
+	before   string // path of an older binary, which is also measured
+	bulk     bool   // searches are also measured on a bulk-loaded database
 	dir      string // directory of the databases
 	binary   string
 }

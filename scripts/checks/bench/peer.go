@@ -23,13 +23,13 @@ type peer struct {
 	tokens   []string // tokens of the accounts
 	articles int
 	records  []record     // in random order: the IDs are random
-	last     peerPosition // last record of the page before the one at depth
+	last     peerPosition // last record before page depth
 }
 
-// peerPosition is a record of PocketBase.
+// peerPosition identifies a record of PocketBase.
 type peerPosition struct{ ID, Created, Author string }
 
-// findPeer returns the PocketBase that the environment names, with at least n articles; nil if it names none.
+// findPeer returns the PocketBase at POCKETBASE_URL, with at least n articles; nil if the variable is not set.
 func findPeer(ctx context.Context, n int, stderr io.Writer) (*peer, error) {
 	address, err := url.Parse(os.Getenv("POCKETBASE_URL"))
 	if err != nil || address.Host == "" {
@@ -136,7 +136,7 @@ func (p *peer) get(path string) []byte {
 	return request("GET", "/api/collections/"+path, p.tokens[0], "")
 }
 
-// list returns the request for a page of articles. Without perPage in the query, it has 30 rows.
+// list returns the request for a page of articles. Without perPage in the query, the page has 30 rows.
 func (p *peer) list(query, filter string) []byte {
 	if !strings.Contains(query, "perPage=") {
 		query += "&perPage=" + strconv.Itoa(pageSize)

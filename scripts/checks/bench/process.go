@@ -28,8 +28,8 @@ type service struct {
 	*process.Process
 	addr   string
 	data   *dataset
-	cursor string   // cursor of the page at depth
-	last   position // what the cursor stands for
+	cursor string   // cursor of page depth
+	last   position // position of the cursor
 	tokens []string // tokens of the authors
 	key    string   // an API key of the first author
 }
@@ -71,7 +71,7 @@ func (s *service) call(method, path, authorization, body string, into any) error
 	return json.Unmarshal(response, into)
 }
 
-// cpuTime returns the CPU time that a process has used; 0 if it is unknown.
+// cpuTime returns the CPU time that a process has used; 0 if the time is unknown.
 func cpuTime(pid int) time.Duration {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
@@ -86,10 +86,10 @@ func cpuTime(pid int) time.Duration {
 
 // resetPeak resets the peak memory of a process.
 func resetPeak(pid int) {
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // on error, the peak is that since its start
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // on error, the peak is not reset
 }
 
-// peakMemory returns the peak resident memory of a process in bytes, 0 if it is unknown.
+// peakMemory returns the peak resident memory of a process in bytes; 0 if the peak is unknown.
 func peakMemory(pid int) int64 {
 	p, err := procfs.NewProc(pid)
 	if err != nil {

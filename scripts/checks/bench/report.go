@@ -88,8 +88,9 @@ func (r *report) print(out io.Writer) {
 	table.Flush()
 }
 
-// cells returns the rates, each with the ratio of the first one to it, and the other figures of all servers. The rate of the
-// bare handler, whose work is always the same, has its spread over the rounds: the noise of the machine.
+// cells returns the rates and the other figures of all servers. After each rate but the first, the cell has the first rate
+// divided by this rate. The rate of the bare handler also has its spread over the rounds. The work of the bare handler is always
+// the same, so the spread is the noise of the machine.
 func (l line) cells() []string {
 	cells := []string{l.Name}
 	var cpu, p99, peak []string
@@ -111,7 +112,7 @@ func (l line) cells() []string {
 	return append(cells, strings.Join(cpu, " / "), strings.Join(p99, " / "), strings.Join(peak, " / "))
 }
 
-// rate is the number of responses per second, and that of responses with an unexpected status.
+// rate returns the number of responses per second and, if not 0, the number of responses with an unexpected status.
 func (f figures) rate() string {
 	if f.Absent {
 		return "–"

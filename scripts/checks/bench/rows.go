@@ -19,7 +19,7 @@ type row struct {
 	name   string
 	status int
 	ours   func(*service) [][]byte // returns the requests to the service, which are sent in turn
-	theirs func(*peer) [][]byte    // returns the same requests to the peer; none if it lacks accounts
+	theirs func(*peer) [][]byte    // returns the same requests to the peer; none if the peer has too few accounts
 }
 
 // isSearch reports whether the requests of the row search words.
@@ -104,7 +104,7 @@ func newArticle(i int) fields { return newFields(i, math.MaxInt) }
 // creations is the number of different articles that a row creates.
 const creations = 1000
 
-// creations returns requests of the first users in turn.
+// creations returns requests in which the first users create articles in turn.
 func (s *service) creations(users int) (requests [][]byte) {
 	for i := range creations {
 		requests = append(requests, creation(s.tokens[i%users], newArticle(i+1)))
@@ -112,7 +112,7 @@ func (s *service) creations(users int) (requests [][]byte) {
 	return requests
 }
 
-// creations returns requests of the first users in turn; none if there are fewer accounts.
+// creations returns requests in which the first users create articles in turn; none if there are fewer accounts.
 func (p *peer) creations(users int) (requests [][]byte) {
 	if users > len(p.tokens) {
 		return nil
@@ -130,7 +130,7 @@ func creation(token string, f fields) []byte {
 // body returns the body of a request that creates an article.
 func body(f fields) string { return fmt.Sprintf(`{"title":%q,"content":%q}`, f.Title, f.Content) }
 
-// batch returns the body of a request with 100 operations. Each begins with prefix and ends with a new article.
+// batch returns the body of a request with 100 operations. Each operation begins with prefix and ends with a new article.
 func batch(name, prefix string, article func(i int) string) string {
 	operations := make([]string, 100)
 	for i := range operations {
@@ -141,14 +141,14 @@ func batch(name, prefix string, article func(i int) string) string {
 
 const newTitle = `{"title":"A new title"}`
 
-// updates returns the updates of records of the first users.
+// updates returns requests that update the records of the first users.
 func (s *service) updates(users int) [][]byte {
 	return each(recordsOf(s.data.Records, users), func(r record) []byte {
 		return request("PATCH", "/articles/"+r.ID, "Bearer "+s.tokens[r.Author], newTitle)
 	})
 }
 
-// updates returns the updates of records of the first users; none if there are fewer accounts.
+// updates returns requests that update the records of the first users; none if there are fewer accounts.
 func (p *peer) updates(users int) [][]byte {
 	if users > len(p.tokens) {
 		return nil
@@ -172,7 +172,7 @@ func list(query string) func(*service) [][]byte {
 	return func(*service) [][]byte { return [][]byte{request("GET", "/articles?"+query, "", "")} }
 }
 
-// theirList lists the newest articles with all words in title or content.
+// theirList returns the request to the peer for the newest articles with all words in title or content.
 func theirList(query string, words ...string) func(*peer) [][]byte {
 	for i, word := range words {
 		words[i] = fmt.Sprintf("(title ~ %q || content ~ %[1]q)", word)
@@ -200,7 +200,7 @@ func (r *report) measure(ctx context.Context, o options, work string, stderr io.
 // machine affects all equally.
 const rounds = 5
 
-// measure returns the figures of each server, and then those of a bare handler with the responses of the first one.
+// measure returns the figures of each server, and then those of a bare handler with the response of the first server.
 func (r row) measure(ctx context.Context, o options, work string, servers []server) ([]figures, error) {
 	requests, _ := servers[0].requests(r)
 	bare, err := startBare(ctx, servers[0], requests[0], work)
@@ -212,9 +212,9 @@ func (r row) measure(ctx context.Context, o options, work string, servers []serv
 	measured := make([][]figures, len(servers))
 	for round := range rounds {
 		for turn := range servers {
-			i := (round + turn) % len(servers) // so that no server always follows the same one
+			i := (round + turn) % len(servers) // so that no server always follows the same server
 			if round > 0 && measured[i][0].PerSecond == 0 {
-				continue // it did not finish the first time, or has no such requests
+				continue // the server did not finish the first time, or does not support the row
 			}
 			f, err := r.load(ctx, o, work, servers[i])
 			if err != nil {
@@ -230,8 +230,8 @@ func (r row) measure(ctx context.Context, o options, work string, servers []serv
 	return result, nil
 }
 
-// load measures a server in one round. All figures are 0 if a response took longer than responseTimeout, or if the server has
-// no such requests, which Absent tells.
+// load measures a server in one round. All figures are 0 if a response took longer than responseTimeout, or if the server does
+// not support the row. In the second case, Absent is true.
 func (r row) load(ctx context.Context, o options, work string, s server) (f figures, err error) {
 	requests, status := s.requests(r)
 	if len(requests) == 0 {
@@ -259,7 +259,7 @@ type timeout interface {
 	Timeout() bool
 }
 
-// settle waits until a server is idle, so that requests that were given up do not disturb the next measurement.
+// settle waits until a server is idle, so that aborted requests do not affect the next measurement.
 func settle(ctx context.Context, pid int) {
 	const interval = 500 * time.Millisecond
 	for end := time.Now().Add(responseTimeout); time.Now().Before(end) && ctx.Err() == nil; {

@@ -18,7 +18,7 @@ import (
 	"example.com/ginseng/kit/store/sqlite"
 )
 
-// dataset is a database with articles, and what the rows need of it.
+// dataset is a database with articles, and the data that the rows need.
 type dataset struct {
 	file    string   // path of the database
 	Authors []string // IDs of the authors
@@ -31,18 +31,18 @@ type record struct {
 	Author int // index of the author
 }
 
-// position is a record of a list after which a page starts.
+// position identifies the record of a list after which a page starts.
 type position struct{ ID, CreatedAt string }
 
 // authors is the number of accounts that write the articles.
 const authors = 20
 
-// depth is the page that is read by cursor; the last page if there are fewer.
+// depth is the number of the page that is read by cursor. If there are fewer pages, the last page is read.
 const depth = 1000
 
 const (
 	pageSize   = 30
-	maxRecords = 20_000  // of dataset.Records, about; four times as many as the service keeps in memory
+	maxRecords = 20_000  // approximate length of dataset.Records; four times as many as the service keeps in memory
 	maxPosted  = 200_000 // largest number of articles that are created one by one
 	loadSize   = 1000    // articles per transaction of Load
 )
@@ -60,9 +60,9 @@ type article struct {
 	UserID store.ID `json:"userId"`
 }
 
-// seed returns a database of n articles and creates it if it is missing or incomplete. The service creates the authors and, by
-// POST /articles, the articles. If bulk is true, or n exceeds maxPosted, store.Engine.Load stores the articles, and the service
-// creates the indexes and the search words when it starts.
+// seed returns a database of n articles. If the database is missing or incomplete, seed creates it. The service creates the
+// authors and, by POST /articles, the articles. If bulk is true, or n exceeds maxPosted, store.Engine.Load stores the articles,
+// and the service creates the indexes and the search words when it starts.
 func seed(ctx context.Context, o options, n int, bulk bool, stderr io.Writer) (*dataset, error) {
 	name := fmt.Sprintf("articles-%d", n)
 	if bulk {
@@ -120,8 +120,8 @@ func (set *dataset) post(ctx context.Context, binary string, n int, stderr io.Wr
 	})
 }
 
-// load creates the authors by requests to the service, stores n articles, created a millisecond apart until now, and starts
-// the service, which creates the indexes.
+// load creates the authors by requests to the service, and stores n articles, whose creation times are a millisecond apart. It
+// then starts the service, which creates the indexes.
 func (set *dataset) load(ctx context.Context, binary string, n int, stderr io.Writer) error {
 	s, err := startService(ctx, binary, set.file)
 	if err != nil {
@@ -162,7 +162,7 @@ func (set *dataset) store(ctx context.Context, n int, stderr io.Writer) (err err
 		if err := <-loaded; err != nil {
 			return err
 		}
-		go func() { // beside the creation of the next articles
+		go func() { // while the next articles are created
 			err := engine.Load(ctx, docs)
 			bar.Add(int64(len(docs)))
 			loaded <- err
@@ -171,7 +171,8 @@ func (set *dataset) store(ctx context.Context, n int, stderr io.Writer) (err err
 	return <-loaded
 }
 
-// newArticles returns the articles from one to another of n, and adds some of them to the dataset.
+// newArticles returns those of n articles whose number is at least from and less than to. It adds some of the articles to
+// set.Records.
 func (set *dataset) newArticles(first time.Time, from, to, n int) (docs []store.Document) {
 	for i := from; i < to; i++ {
 		a := article{Meta: store.NewMeta(store.NewID(), store.At(first.Add(time.Duration(i)*time.Millisecond))), fields: newFields(i, n)}
@@ -184,7 +185,7 @@ func (set *dataset) newArticles(first time.Time, from, to, n int) (docs []store.
 	return docs
 }
 
-// prepare signs the authors in, and finds the cursor of the page at depth and the position that it stands for.
+// prepare signs the authors in, creates an API key, and finds the cursor of page depth and the position of the cursor.
 func (s *service) prepare(ctx context.Context) error {
 	if err := errors.Join(s.signIn(), s.createKey()); err != nil {
 		return err

@@ -27,8 +27,8 @@ type server struct {
 	stop     func()
 }
 
-// startServers creates the databases that are missing and starts the service on each: the first is the one that others are
-// compared to. It then starts the servers that are written by hand. It returns those that it started, whatever the error.
+// startServers creates missing databases, and starts the service on each database. The other servers are compared to the first
+// server. It then starts the servers that are written by hand. It returns the started servers even after an error.
 func startServers(ctx context.Context, o options, work string, stderr io.Writer) (servers []server, err error) {
 	start := func(name, binary string, articles int, bulk bool) error {
 		s := server{Name: name, Version: version(binary, "example.com/ginseng"), Articles: articles, bulk: bulk}
@@ -62,7 +62,7 @@ func startServers(ctx context.Context, o options, work string, stderr io.Writer)
 	return append(servers, byHand...), err
 }
 
-// start starts a binary on a database, or a copy of it.
+// start starts a binary on a database or, if the database has at most maxCopied articles, on a copy.
 func (s *server) start(ctx context.Context, o options, binary, work string, stderr io.Writer) error {
 	set, err := seed(ctx, o, s.Articles, s.bulk, stderr)
 	if err != nil {

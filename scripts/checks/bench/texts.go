@@ -11,7 +11,7 @@ const (
 	vocabulary = 5000 // number of different words
 )
 
-// The words of the searches: in every second article, in every third, in rareHits articles.
+// The words of the searches: in every second article, in every third article, and in rareHits articles.
 const (
 	commonWord = "ginseng"
 	secondWord = "harvest"
@@ -24,8 +24,8 @@ type fields struct {
 	Content string `json:"content"`
 }
 
-// newFields returns the fields of the i-th of n articles: always the same for i, about 400 bytes, with few frequent and many
-// rare words, as in a language.
+// newFields returns the fields of the i-th of n articles: about 400 bytes, always the same for the same i and n. Few words are
+// frequent and many words are rare, as in a language.
 func newFields(i, n int) fields {
 	random := rand.New(rand.NewPCG(uint64(i), 1))
 	var text strings.Builder
@@ -46,8 +46,8 @@ func newFields(i, n int) fields {
 	return fields{fmt.Sprintf("Article %d about %s", i, word(i%vocabulary)), strings.TrimSpace(text.String())}
 }
 
-// words has each word in proportion to its frequency in texts. A random element of it is much faster to get than a random
-// number with that distribution.
+// words contains each word in proportion to its frequency in texts. To select a random element of words is much faster than to
+// draw a random number with that distribution.
 var words = func() []string {
 	zipf := rand.NewZipf(rand.New(rand.NewPCG(1, 1)), 1.1, 10, vocabulary-1)
 	drawn := make([]string, 1<<16)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// wrkScript sends the requests in turn. Each thread begins elsewhere. The last line of the output has the results.
+// wrkScript sends the requests in turn. Each thread begins with another request. The last line of the output has the results.
 const wrkScript = `
 local threads = 0
 function setup(thread) thread:set("current", threads * math.floor(#requests / 2)); threads = threads + 1 end
@@ -24,7 +24,8 @@ end
 requests = {
 `
 
-// loadWrk is load with the program wrk, for whole seconds. Without any response, all figures are 0.
+// loadWrk is like load, but sends the requests with the program wrk, for whole seconds. If there is no response, all figures are
+// 0.
 func loadWrk(ctx context.Context, work, addr string, pid int, requests [][]byte, seconds time.Duration) (f figures, err error) {
 	script := strings.Builder{}
 	script.WriteString(wrkScript)

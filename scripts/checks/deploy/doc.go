@@ -1,2 +1,2 @@
-// Package deploy tests the Compose files and Kubernetes manifests of the directory deploy. It has no other code.
+// Package deploy tests the Compose files and Kubernetes manifests of the directory deploy. It has only tests.
 package deploy

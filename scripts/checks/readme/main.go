@@ -13,15 +13,15 @@
 //	curl localhost:9000/nothing/here
 //	# → 404 {"type":"about:blank","title":"Not Found",…}
 //
-// Three digits are the HTTP status of the last curl call, which curl reports because of a configuration file. Every command
-// must succeed. A status that the file does not mention must be 2xx or 3xx.
+// Three digits after the arrow are the HTTP status of the last curl call. Every command must succeed. A status that the file does
+// not mention must be 2xx or 3xx.
 //
-// An sh block followed by a text block with an HTTP address starts a service in the shell's directory. It must print the
-// lines of the text block. It is interrupted as with Ctrl-C when another service starts at the same address or the file
-// ends, and must exit then.
+// An sh block followed by a text block with an HTTP address starts a service in the shell's directory. The service must print the
+// lines of the text block. It is interrupted, as with Ctrl-C, when another service starts at the same address or the file ends.
+// It must then exit.
 //
-// A log block is output of the service that started last. In a variable's value in single quotes, "…" is replaced by the
-// match in that output, as a reader would copy it:
+// A log block has expected output of the service that started last. In sh blocks after it, "…" in a variable's value in single
+// quotes is replaced with the matching text of that output, as a reader would copy it:
 //
 //	LINK='http://localhost:3000/reset#…'
 //
@@ -185,7 +185,7 @@ func (s *session) runAll(ctx context.Context, blocks []block) (err error) {
 	return nil
 }
 
-// serve starts a service instead of the one at the same address.
+// serve starts a service. If a service already runs at the same address, serve first stops that service.
 func (s *session) serve(ctx context.Context, command string, greeting block) error {
 	at := func(running *service) bool { return running.address == greeting.address() }
 	if i := slices.IndexFunc(s.services, at); i >= 0 {

@@ -68,7 +68,7 @@ var (
 	continuation = regexp.MustCompile(`^# {2,}(.*)$`)
 )
 
-// steps returns the steps of a block, each of which ends with an expectation or the block.
+// steps returns the steps of a block. Each step ends with an expectation or at the end of the block.
 func (b block) steps() (steps []step) {
 	current := step{line: b.line}
 	for i, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
@@ -124,7 +124,7 @@ func (s step) check(r result) error {
 	return nil
 }
 
-// expression returns a pattern as a regular expression, with dots for "…".
+// expression converts a pattern to a regular expression, in which dots replaces "…".
 func expression(pattern, dots string) string {
 	return strings.ReplaceAll(regexp.QuoteMeta(pattern), "…", dots)
 }

@@ -69,7 +69,7 @@ func (s *shell) run(command string) (r result, err error) {
 }
 
 func (s *shell) close() error {
-	_ = s.stdin.Close() // closed if the shell has exited
+	_ = s.stdin.Close() // already closed if the shell has exited
 	return s.cmd.Wait()
 }
 
@@ -80,7 +80,7 @@ type service struct {
 	cmd     *exec.Cmd
 	exited  chan struct{}
 	output  process.Buffer
-	read    int // length of the output that next has passed
+	read    int // offset in the output after the last match of next
 }
 
 func startService(command, address, dir string, env []string) (*service, error) {

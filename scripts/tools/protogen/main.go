@@ -1,4 +1,4 @@
-// Command protogen generates the Go code of every .proto file under modules, without protoc:
+// Command protogen generates the Go code of every .proto file in kit, without protoc:
 //
 //	go -C scripts/tools run ./protogen
 //
@@ -21,7 +21,7 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-const root = "../../kit" // imports of .proto files are relative to it
+const root = "../../kit" // imports of .proto files are relative to root
 
 func main() {
 	if err := generate(); err != nil {
