@@ -175,7 +175,7 @@ func (r Resource) status(method, caller string) int {
 // notRoles are the names of callers that are not roles.
 var notRoles = []string{"nobody", "invalid token", "master key", "user", "owner", "admin", "deleted user", "demoted admin"}
 
-// suite is the state of one check: the service that it calls and the accounts.
+// suite is the state of one check: the service, and the accounts of the callers.
 type suite struct {
 	*API
 	Resource

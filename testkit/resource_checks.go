@@ -108,8 +108,8 @@ func checkRules(t *testing.T, r Resource) {
 	}
 }
 
-// tryValues sends a request with each valid and each invalid value of each field. The arguments of valid are alternating names
-// and values of fields; valid returns a body with them.
+// tryValues sends a request with each valid and each invalid value of each field. valid returns a valid body with the fields in
+// its arguments, which are alternating names and values.
 func (s *suite) tryValues(r Request, success int, valid func(...any) map[string]any) {
 	s.t.Helper()
 	for _, f := range s.Fields {

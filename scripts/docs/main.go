@@ -2,8 +2,8 @@
 //
 //   - docs/swagger.json, from the annotations of controllers (swag)
 //   - docs/openapi.json, in OpenAPI 3.0, from docs/swagger.json
-//   - .env.example, from fragments: server/.env.example and kit/PACKAGE/.env.example of the runtime, and modules/MODULE/.env.example and
-//     modules/MODULE/.env.example.NAME of the module
+//   - .env.example, from fragments: server/.env.example and kit/PACKAGE/.env.example of the runtime, and
+//     modules/MODULE/.env.example and modules/MODULE/.env.example.NAME of the module
 //   - the tables of settings in docs/operations.md, if that file has the markers
 package main
 

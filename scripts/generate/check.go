@@ -106,8 +106,8 @@ func (f *Field) checkBounds(bad func(string, ...any)) {
 	}
 }
 
-// bound parses a bound, stores the number in into, and converts text to its canonical form. It does nothing if text is empty. It
-// returns false if the bound is invalid.
+// bound parses the bound *text, stores the number in *into, and converts *text to its canonical form. If *text is "", bound does
+// nothing. It returns false if the bound is invalid.
 func (f *Field) bound(word string, text *string, into *float64, bad func(string, ...any)) bool {
 	if *text == "" {
 		return true

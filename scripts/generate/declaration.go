@@ -226,7 +226,7 @@ func (r Resource) defaultOnUser() string {
 	return onKeep
 }
 
-// If --own is set, declareOwn reports methods that would show users the records of other users.
+// declareOwn checks --own. It reports methods that would show users the records of other users.
 func (r Resource) declareOwn(c call, wrong *mistakes) {
 	if len(c.rules[ruleOwn]) == 0 {
 		return
@@ -259,8 +259,8 @@ func (r *Resource) declareUnder(c call, wrong *mistakes) {
 
 var writeMethods = []string{methodCreate, methodUpdate, methodDelete}
 
-// declareWrites sets r.OwnWrites. It reports flags that say who may read records under a parent, and methods that write but are
-// in no flag.
+// declareWrites sets r.OwnWrites. It reports flags that say who may read records under a parent, and methods that write records
+// but that no flag names.
 func (r *Resource) declareWrites(c call, wrong *mistakes) {
 	var given []string
 	for _, rule := range rules {
@@ -342,7 +342,7 @@ func (r Resource) isDefault(method string) bool {
 	return Resource{HasUser: true}.defaultRule(method) == r.Rules[method]
 }
 
-// AsParent reports whether the callers that may change the parent may write the records.
+// AsParent reports whether the resource has a parent, and may be written by the callers that may change the parent.
 func (r Resource) AsParent() bool { return r.Under != "" && !r.OwnWrites }
 
 // Methods returns the methods of the resource, in the order of the routes.

@@ -36,8 +36,8 @@ type Field struct {
 
 func (f Field) kind() kind { return kinds[f.Type] }
 
-// IsText reports whether an absent value is "". This is the case for a string or text, unless it is unique: several records can
-// lack a unique value, but "" would be a duplicate.
+// IsText reports whether an absent value is "": the type is string or text, and the field is not unique. Several records can lack
+// a unique value, but "" would be a duplicate.
 func (f Field) IsText() bool { return (f.Type == typeString || f.Type == typeText) && !f.Unique }
 
 // IsList reports whether the field has a list of values.

@@ -172,8 +172,7 @@ func (r Resource) writesUnseen(parent Resource) string {
 	return ""
 }
 
-// mayNotSee reports whether the rule caller allows a caller that the rule see does not allow. The master key may read all
-// records.
+// mayNotSee reports whether the rule caller allows callers that the rule see rejects. The master key may read all records.
 func mayNotSee(caller, see string) bool {
 	roles := rolesOf(caller)
 	switch {

@@ -226,7 +226,7 @@ func (r Resource) callerAnd(caller, parent string) string {
 	return caller + parent
 }
 
-// Input is the type of the input of create.
+// Input is the name of the type with the fields that create accepts.
 func (r Resource) Input() string {
 	if r.Owner {
 		return "CreateFields"

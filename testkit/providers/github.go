@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// GitHubAPI is the root path of the REST API, as in GitHub Enterprise Server. The paths of web pages do not have it.
+// GitHubAPI is the root path of the REST API, as in GitHub Enterprise Server. Web pages are at the root.
 const GitHubAPI = "/api/v3"
 
 // GitHub is a fake of GitHub's sign-in for OAuth apps and of the part of the REST API that describes a user. The fake follows

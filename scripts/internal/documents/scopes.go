@@ -27,8 +27,8 @@ var (
 	pathParam    = regexp.MustCompile(`:(\w+)`)
 )
 
-// If the project has the component api-key, addScopes declares API keys, and adds the scope that each operation of a resource
-// requires. Otherwise, it removes API keys from the security requirements of operations.
+// addScopes declares API keys, and adds the scope that each operation of a resource requires. If the project does not have the
+// component api-key, it removes API keys from the security requirements of operations instead.
 func addScopes(swagger *spec.Swagger, dir string) error {
 	_, hasKeys := swagger.Paths.Paths[apiKeysPath]
 	required, err := requiredScopes(dir)

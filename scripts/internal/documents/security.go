@@ -25,8 +25,8 @@ func (e enricher) securitySchemes() {
 
 const accessToken = "access_token"
 
-// If an operation requires a bearer token together with HTTP Basic, security moves the token to access_token in the body, because
-// the Authorization header cannot have both.
+// security moves a bearer token to access_token in the body if the operation also requires HTTP Basic, because the Authorization
+// header cannot have both.
 func (e enricher) security(op *openapi3.Operation) {
 	out := openapi3.SecurityRequirements{} // empty for public operations
 	if op.Security == nil {
