@@ -23,7 +23,7 @@ import (
 // Idempotency stores the responses to requests with an Idempotency-Key. A client that does not know whether its request
 // succeeded can repeat the request. The client then receives the first response, and nothing is created twice.
 type Idempotency struct {
-	Wait time.Duration // how long a repeated request waits for the first one to finish; 10 s by default
+	Wait time.Duration // how long a repeated request waits for the first request to finish; 10 s by default
 
 	responses *store.Collection[storedResponse]
 	secrets   []string

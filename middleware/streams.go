@@ -48,7 +48,7 @@ func NewStreams(authenticator Authenticator, max, perCaller int) *Streams {
 	return s
 }
 
-// Close ends all streams and exports, and rejects new ones with Unavailable.
+// Close ends all streams and exports. New streams and exports then fail with Unavailable.
 func (s *Streams) Close() { s.close() }
 
 // Open returns the number of open streams.
@@ -58,9 +58,9 @@ func (s *Streams) Open() int {
 	return s.open
 }
 
-// Middleware makes rest.ServeFeed respond with a stream, if the request accepts one. It runs after authentication. A stream has
-// no time limit. TooManyRequests: the caller has too many open streams. Unavailable: too many streams are open in total, or the
-// server is stopping.
+// Middleware makes rest.ServeFeed respond with a stream, if the request accepts a stream. It runs after authentication. A stream
+// has no time limit. TooManyRequests: the caller has too many open streams. Unavailable: too many streams are open in total, or
+// the server is stopping.
 func (s *Streams) Middleware() gin.HandlerFunc {
 	return func(g *gin.Context) {
 		if !rest.AcceptsStream(g) || originalMethod(g.Request) == http.MethodHead {

@@ -18,7 +18,8 @@ func (r Resource) HasRule(rule string) bool {
 // HasOwner reports whether the tests need an account that owns the records or their parent.
 func (r Resource) HasOwner() bool { return r.HasRule(ruleUser) || r.HasRule(ruleOwn) }
 
-// callers are the callers in the tests, besides the roles of the project. A project without users has only the first three.
+// callers are the callers in the tests, besides the roles of the project. A project without users has only the first three
+// callers.
 var callers = []string{"nobody", "invalid token", "master key", "user", "admin", "deleted user", "demoted admin"}
 
 // Callers returns the callers in the tests.

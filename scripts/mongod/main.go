@@ -8,8 +8,8 @@
 //
 // The command gets the server's address (mongodb://127.0.0.1:PORT/) in TEST_MONGODB_URI and runs in the caller's directory (PWD).
 // mongod exits with the command's exit code; `go run` reports every failure as 1. The data is in a temporary directory, which is
-// removed at the end. The server sends no telemetry. SIGTERM stops `go run` but not the program that it runs: send it to a built
-// binary.
+// removed at the end. The server sends no telemetry. SIGTERM stops `go run` but not the program that it runs, so send SIGTERM to
+// a built binary.
 //
 // This is a separate module so that the server's dependencies are not the service's. To test with MongoDB, set
 // TEST_MONGODB_URI instead.

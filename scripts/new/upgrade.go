@@ -59,7 +59,7 @@ func (c cli) upgrade(ctx context.Context, r request) error {
 	return c.merge(ctx, p, before, after, r, "Upgrade Ginseng to "+next.runtime.Version)
 }
 
-// delegate runs the upgrade command of the new version, because only that version knows how to render its template.
+// delegate runs the upgrade command of the new version, because only that version can render its template.
 func (c cli) delegate(ctx context.Context, p project, next source, dryRun bool) error {
 	cmd := exec.CommandContext(ctx, "go", "run", "./scripts/new", commandUpgrade, "--dir", p.dir, "--runtime",
 		next.runtime.Path+"@"+next.runtime.Version, fmt.Sprintf("--dry-run=%v", dryRun))

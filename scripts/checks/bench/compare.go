@@ -14,7 +14,7 @@ import (
 )
 
 // startByHand starts the servers that are written by hand on a copy of the database of the service s, and compares their
-// responses with those of s. It starts none if the database is too large to be copied.
+// responses with those of s. If the database is too large to be copied, startByHand starts no server.
 func startByHand(ctx context.Context, s server, work string) (servers []server, err error) {
 	if s.Articles > maxCopied {
 		return nil, nil

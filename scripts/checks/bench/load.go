@@ -27,7 +27,7 @@ const warmUp = 100 * time.Millisecond
 // responseTimeout is the longest time for a response.
 const responseTimeout = 60 * time.Second
 
-// figures are the measurements of a server in one round, or the medians of several.
+// figures are the measurements of a server in one round, or the medians of several rounds.
 type figures struct {
 	PerSecond float64       `json:"perSecond"`
 	P50       time.Duration `json:"p50"`

@@ -23,7 +23,7 @@ type report struct {
 	Rows    []line   `json:"rows"`
 }
 
-// line has the figures of a row: those of each server, and then those of the bare handler.
+// line has the figures of a row: the figures of each server, and then of the bare handler.
 type line struct {
 	Name    string    `json:"name"`
 	Figures []figures `json:"figures"`

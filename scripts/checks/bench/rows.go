@@ -28,7 +28,7 @@ func (r row) isSearch() bool { return strings.HasPrefix(r.name, "q,") }
 // manyRecords is the number of records that most rows read and change.
 const manyRecords = 500
 
-// rows are all rows of the table: first those that read, then those that write.
+// rows are all rows of the table: first the rows that read, then the rows that write.
 var rows = []row{
 	{"one record", http.StatusOK, func(s *service) [][]byte { return reads(s.data.Records[:manyRecords]) },
 		func(p *peer) [][]byte { return theirReads(p, p.records[:manyRecords]) }},
@@ -158,7 +158,7 @@ func (p *peer) updates(users int) [][]byte {
 	})
 }
 
-// recordsOf returns those of the first manyRecords records that the first users wrote.
+// recordsOf returns the records by the first users among the first manyRecords records.
 func recordsOf(records []record, users int) (written []record) {
 	for _, r := range records[:manyRecords] {
 		if r.Author < users {

@@ -1,6 +1,5 @@
-// Package kubecheck compares the workload selector with other implementations: its validation and matching with those of
-// Kubernetes, its Index with a plain scan, its JSON Schema with its parser, and its speed with that of the others. It has only
-// tests.
+// Package kubecheck compares the workload selector with other implementations: its validation and matching with Kubernetes, its
+// Index with a plain scan, and its JSON Schema with its parser. It also compares their speed. It has only tests.
 //
 //	go -C scripts/checks test -race ./kubecheck
 //	go -C scripts/checks test -run '^$' -bench . ./kubecheck

@@ -3,13 +3,13 @@
 //
 //	go -C scripts/checks run ./providers [-port 9100] [-api http://localhost:9000]
 //
-// It prints settings for the service. Put them in its environment or its .env, start it, and open the address that is
-// printed last. The page is an example of a frontend's client: demo/app.js. The fake providers let you choose an account,
-// enter a new one with a verified, an unverified or no email address, or deny access.
+// It prints settings for the service. Put them in its environment or its .env, start it, and open the address that is printed
+// last. The page is an example of a frontend's client: demo/app.js. The fake providers let you choose an account, enter a new
+// account with a verified, an unverified or no email address, or deny access.
 //
 // The flags:
 //
-//	-port  the port of the providers and the page, on the loopback interface; 0 selects a free one.
+//	-port  the port of the providers and the page, on the loopback interface; 0 selects a free port.
 //	-api   the address of the service for the browser, with API_ROOT if it is set. Outside development, CORS_ORIGINS must
 //	       include the page's origin.
 //

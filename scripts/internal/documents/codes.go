@@ -37,8 +37,8 @@ func moduleCodes(dir string) ([]errorCode, error) {
 	return codes, nil
 }
 
-// addCodes adds the error codes of the modules in dir to those of the runtime: swag lists the constants of a type only from
-// its own package.
+// addCodes adds the error codes of the modules in dir to the definition ErrorCode: swag lists only the constants in the package
+// of the type.
 func addCodes(swagger *spec.Swagger, dir string) error {
 	codes, err := moduleCodes(dir)
 	schema, listed := swagger.Definitions["ErrorCode"]

@@ -56,7 +56,7 @@ func (e enricher) imply(op *openapi3.Operation, status int, description string) 
 	}
 }
 
-// notEmpty sets the minimum length of required strings to 1, because the service rejects empty ones.
+// notEmpty sets the minimum length of required strings to 1, because the service rejects empty strings.
 func notEmpty(op *openapi3.Operation) {
 	schema := form(op)
 	if schema == nil {

@@ -27,7 +27,7 @@ const (
 )
 
 // settingsFiles returns the contents of .env.example and, if the guide exists, of the guide with new tables of settings, by path.
-// It reads the fragments of kit from runtime and those of modules from project.
+// It reads the fragments of server and kit from runtime, and the fragments of modules from project.
 func settingsFiles(runtime, project fs.FS) (map[string][]byte, error) {
 	fragments, err := readFragments(runtime, project)
 	if err != nil {
