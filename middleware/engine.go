@@ -218,8 +218,8 @@ func SecurityHeaders() gin.HandlerFunc {
 // BodyLimit takes precedence.
 const SmallBody = 16 << 10
 
-// Limits of the memory for large bodies that are being received, in bytes. Anonymous callers have a separate limit, so that
-// they cannot prevent users from sending. If necessary, BodyLimit raises the limits to 2*largest for anonymous callers and
+// Limits of the memory for large bodies that are being received, in bytes. Anonymous callers have a separate limit, so that their
+// bodies cannot use the memory for users. If necessary, BodyLimit raises the limits to 2*largest for anonymous callers and
 // 4*largest for users.
 const (
 	anonymousBodies = 8 << 20

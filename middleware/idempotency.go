@@ -142,7 +142,7 @@ func (i *Idempotency) claim(g *gin.Context, key string, fingerprints []string) (
 	return r, i.responses.Insert(ctx, r)
 }
 
-// callerName returns a name that is unique per caller: different callers may use the same key. Anonymous callers are
+// callerName returns a name that is unique per caller, because different callers may use the same key. Anonymous callers are
 // distinguished by their IP address.
 func callerName(g *gin.Context) string {
 	switch p := rest.Caller(g); {

@@ -207,7 +207,7 @@ func (p *project) declared(name string) (r Resource, err error) {
 // apiDocuments are the documents that describe resources.
 var apiDocuments = []string{documents.SwaggerFile, documents.OpenAPIFile}
 
-// diff returns the changes of p as a unified diff, with only the number of lines for new tests.
+// diff returns the changes of p as a unified diff. For a new test file, it contains only the number of lines.
 func (p *plan) diff() string {
 	var out strings.Builder
 	for _, c := range p.changes {

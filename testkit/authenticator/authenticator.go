@@ -38,7 +38,7 @@ type passkey struct {
 	key            *ecdsa.PrivateKey
 }
 
-// Credential is a PublicKeyCredential, as its method toJSON returns it.
+// Credential is the result of PublicKeyCredential.toJSON.
 type Credential struct {
 	ID         string         `json:"id"`
 	RawID      string         `json:"rawId"`

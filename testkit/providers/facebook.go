@@ -17,7 +17,7 @@ import (
 //   - graph-api/reference/debug_token, facebook-login/guides/access-tokens/debugging (and …/error-handling)
 //   - graph-api/guides/secure-requests: appsecret_proof
 //   - graph-api/reference/user, facebook-login/permissions: the email address is present only with the permission
-//     email, and only if it is confirmed
+//     email, and only if the address is confirmed
 //   - graph-api/guides/error-handling: the format of errors
 //
 // The error messages are from user reports; the pages list only the codes.

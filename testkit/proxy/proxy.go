@@ -94,7 +94,8 @@ func (p *Proxy) Refuse() {
 // data, as TCP does after an interruption.
 func (p *Proxy) Silence() { p.set(failure{silent: true}) }
 
-// Lose is like Silence, but Heal does not restore the connections that are open now, as if a router had lost its state.
+// Lose is like Silence, but Heal does not restore connections that were open at the call of Lose, as if a router had lost its
+// state.
 func (p *Proxy) Lose() {
 	p.mu.Lock()
 	for l := range p.links {

@@ -44,7 +44,8 @@ func (e enricher) implied(op *openapi3.Operation, path string) {
 	}
 }
 
-// imply adds a response unless an annotation has it. The description of an error begins with its code.
+// imply adds a response, unless an annotation already has a response with this status. The description of an error begins with
+// its code.
 func (e enricher) imply(op *openapi3.Operation, status int, description string) {
 	key, response := strconv.Itoa(status), openapi3.NewResponse().WithDescription(description)
 	code := strings.FieldsFunc(description, func(r rune) bool { return r == ',' || r == ':' })[0]

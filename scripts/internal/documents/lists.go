@@ -200,7 +200,7 @@ func selectable(row *spec.Schema) []any {
 	return signed(names, "id")
 }
 
-// signed returns each name and, unless it is in never, the name with the prefix "-".
+// signed returns each name and, unless the name is in never, also the name with the prefix "-".
 func signed(names []string, never ...string) (out []any) {
 	for _, name := range names {
 		out = append(out, name)

@@ -26,7 +26,7 @@ type Module struct {
 	Settings string // field of Settings, such as PasswordReset passwordreset.Settings; "" if the module has none
 }
 
-// ImportSpec returns the import spec in Go: the quoted path. The package name precedes the path if it differs from the last
+// ImportSpec returns the import spec in Go: the quoted path. The package name precedes the path if the name differs from the last
 // element of the path.
 func (m Module) ImportSpec() string {
 	if path.Base(m.Import) == m.Package {
