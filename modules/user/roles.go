@@ -4,7 +4,7 @@ package user
 
 import "example.com/ginseng/kit/access"
 
-// Roles are the roles that an admin can give to users. The generator declares those of the project in this file:
+// Roles are the roles that an admin can give to users. The generator adds the roles of the project to this file:
 //
 //	go tool generate user --roles practitioner,reception
 var Roles = []string{"user", "admin"}

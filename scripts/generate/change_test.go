@@ -329,7 +329,7 @@ func TestUserFields(t *testing.T) {
 	}
 	commit(t, dir)
 	for args, want := range map[string]string{
-		"--add a:string:required": "a field of users is optional", "--add role:string": "is a field of every user", "--drop phone": "is not for users",
+		"--add a:string:required": "a field of users must be optional", "--add role:string": "is a field of every user", "--drop phone": "is not for users",
 	} {
 		if got := run(dir, append([]string{"user"}, strings.Fields(args)...)...); got.code != command.ExitUsage || !strings.Contains(got.err, want) {
 			t.Errorf("%s: %+v", args, got)

@@ -261,7 +261,7 @@ func TestPage(t *testing.T) {
 	each(t, func(t *testing.T, f providers.Fake, s site, at endpoints) {
 		f.AddUser(providers.User{Name: "<script>1</script>"})
 		a := s.get(at.authorize + "?" + ask("scope", "<script>2</script>").Encode())
-		a.holds(t, 200, "Ada Lovelace", "ada@example.com, verified", "eve@example.com, not verified", "no e-mail", "&lt;script&gt;1", "&lt;script&gt;2")
+		a.holds(t, 200, "Ada Lovelace", "ada@example.com, verified", "eve@example.com, not verified", "no email", "&lt;script&gt;1", "&lt;script&gt;2")
 		if strings.Contains(a.body, "<script") {
 			t.Error(a.body)
 		}
