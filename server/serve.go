@@ -142,7 +142,7 @@ func newSender(s Settings, logger *slog.Logger, observer *telemetry.Observer, st
 	if s.Env == settings.Development {
 		options.Print = stderr
 	} else if !s.Email.Sends() {
-		logger.Warn("no emails are sent, because MAIL_URL is log: or not set")
+		logger.Warn("emails are not sent: MAIL_URL is not set, or is \"log:\"")
 	}
 	return email.New(s.Email, options)
 }

@@ -132,7 +132,7 @@ func (c *controller) update(g *gin.Context) error {
 //
 //	@Summary	Delete an article
 //	@Tags		articles
-//	@Param		If-Match	header	string	false	"the ETag of the version to change"
+//	@Param		If-Match	header	string	false	"the ETag of the version to delete"
 //	@Success	204
 //	@Failure	403	{object}	rest.Problem	"forbidden: the caller is neither the owner nor an admin"
 //	@Failure	409	{object}	rest.Problem	"conflict: other records refer to this record"

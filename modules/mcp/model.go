@@ -58,7 +58,7 @@ func (o *Object) ParseInput(name string, value json.RawMessage) []apperr.Field {
 // The arguments of the tools. The jsonschema tags are the descriptions that agents read.
 
 type listArguments struct {
-	After string `json:"after,omitempty" validate:"max=100" jsonschema:"value of next in the previous result; leave it out for the first part"`
+	After string `json:"after,omitempty" validate:"max=100" jsonschema:"value of next in the previous result; omit it for the first part"`
 }
 
 type resourceArgument struct {
@@ -78,11 +78,11 @@ type recordArguments struct {
 type searchArguments struct {
 	collectionArguments
 	Q      string   `json:"q,omitempty" validate:"max=1000" jsonschema:"words, or beginnings of words, that records must contain; only for resources for which describe_resource returns search.q"`
-	Filter Object   `json:"filter,omitempty" jsonschema:"values by filter, such as {\"userId\": \"65f0c1d2e3a4b5c6d7e8f901\", \"createdAt[gte]\": \"2026-01-01T00:00:00Z\"}; describe_resource has the filters and their operators. [in] takes an array"`
+	Filter Object   `json:"filter,omitempty" jsonschema:"object with filters as keys and the values to compare with, such as {\"userId\": \"65f0c1d2e3a4b5c6d7e8f901\", \"createdAt[gte]\": \"2026-01-01T00:00:00Z\"}. describe_resource returns the filters and their operators. The operator [in] takes an array"`
 	Sort   []string `json:"sort,omitempty" validate:"max=20" jsonschema:"fields to sort by; - before a name for descending order"`
-	Fields []string `json:"fields,omitempty" validate:"max=100" jsonschema:"fields to include; leave it out for all. id is always included"`
+	Fields []string `json:"fields,omitempty" validate:"max=100" jsonschema:"fields to include; omit this argument to include all fields. id is always included"`
 	Limit  int64    `json:"limit,omitempty" validate:"min=1,max=100" jsonschema:"maximum number of records, 1 to 100; 30 by default"`
-	After  string   `json:"after,omitempty" validate:"max=10000" jsonschema:"value of next in the previous result, with the same q, filter and sort; leave it out for the first page"`
+	After  string   `json:"after,omitempty" validate:"max=10000" jsonschema:"value of next in the previous result, with the same q, filter and sort; omit it for the first page"`
 }
 
 type createArguments struct {

@@ -154,7 +154,7 @@ func (c *controller) update(g *gin.Context) error {
 //	@Summary		Delete a passkey
 //	@Description	Deletes the passkey. Ends the caller's other sessions, because they may have been opened with the passkey. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			passkeys
-//	@Param			If-Match	header		string			false	"the ETag of the version to change"
+//	@Param			If-Match	header		string			false	"the ETag of the version to delete"
 //	@Param			input		formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
 //	@Failure		403	{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"

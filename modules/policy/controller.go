@@ -112,7 +112,7 @@ func (c *controller) update(g *gin.Context) error {
 //
 //	@Summary	Delete a policy
 //	@Tags		policies
-//	@Param		If-Match	header	string	false	"the ETag of the version to change"
+//	@Param		If-Match	header	string	false	"the ETag of the version to delete"
 //	@Success	204
 //	@Failure	403	{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security	UserToken
@@ -133,7 +133,7 @@ func (c *controller) delete(g *gin.Context) error {
 //	@Summary		Find the policies that apply to a proxy
 //	@Description	Considers only policies of the namespace. A policy applies if it has no selector, or if the proxy has all labels of the selector with exactly these values. The labels of the proxy come from three sources: instance (the registry's data about the pod or virtual machine), handshake and metadata (both sent by the proxy). If several sources have the same key, instance takes precedence over handshake, and handshake over metadata. A source has at most 4,096 labels. The values are strings.
 //	@Description	In a JSON body, each source is an object: {"namespace": "shop", "metadata": {"labels": {"app": "reviews", "version": "v1"}}, "instance": {"labels": {"version": "v2"}}, "explain": true}. In a form, each source is the JSON text of its object. The proxy in this example has the labels app=reviews and version=v2.
-//	@Description	The result includes every change that any instance of the service acknowledged before the request. The response is a page with at most 1 MiB of policies. To get the next page, send the same proxy again, with the value of next as after.
+//	@Description	The result includes every change that any instance of the service acknowledged before the request. The response is a page with at most 1 MiB of policies. To get the next page, repeat the request with the parameter after, set to the value of next.
 //	@Tags			policies
 //	@Param			input	formData	EvaluateInput	true	"the proxy"
 //	@Success		200		{object}	Evaluation

@@ -29,7 +29,7 @@ func (c *Settings) Check(report func(name, reason string)) {
 	presets := Settings{}.all(environment{})
 	for name := range c.OIDC {
 		if _, isPreset := presets[name]; isPreset || slices.Contains(routes, name) || !nameShape.MatchString(name) {
-			report("OIDC_PROVIDERS", "must list names that begin with a letter and have at most 32 lower-case letters and digits. These names are reserved: "+
+			report("OIDC_PROVIDERS", "must list names of 1 to 32 lower-case letters and digits that begin with a letter. These names are reserved: "+
 				strings.Join(append(slices.Sorted(maps.Keys(presets)), routes...), ", "))
 		}
 	}

@@ -178,7 +178,7 @@ func (c *controller) changePassword(g *gin.Context) error {
 //	@Description	To delete your own account, send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also send exactly one of code and recovery_code, unless the session was opened with two factors. To delete another user, send the token of any session of an admin. While a change of the email address can still be undone (7 days), only an admin can delete the account.
 //	@Tags			users
 //	@Param			id			path		string			true	"id of the user, or me"
-//	@Param			If-Match	header		string			false	"the ETag of the version to change"
+//	@Param			If-Match	header		string			false	"the ETag of the version to delete"
 //	@Param			input		formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
 //	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"

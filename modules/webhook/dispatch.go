@@ -19,7 +19,7 @@ const (
 )
 
 // dispatch creates the deliveries of the events in the log until ctx ends. Several instances can run dispatch at the same time,
-// because all instances create a delivery with the same ID.
+// because a delivery has the same ID no matter which instance creates it.
 func (s *Service) dispatch(ctx context.Context) {
 	if len(s.recorded.All()) == 0 {
 		return

@@ -24,7 +24,7 @@ type Authenticator struct {
 	NotResident    bool   // the authenticator stores no discoverable credentials
 	BackupEligible bool
 	BackupState    bool
-	Counter        uint32 // the signature counter, which calls do not change
+	Counter        uint32 // the signature counter; Create and Get do not increment it
 	NoUserHandle   bool   // sign-ins have no user handle
 	UserHandle     []byte // if not nil, replaces the user handle of the credential
 
@@ -169,11 +169,11 @@ func (a *Authenticator) data(rpID string, flags byte) []byte {
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// convert encodes options as JSON, and decodes the JSON into the struct pointer to.
-func convert(options, to any) error {
+// convert encodes options as JSON, and decodes the JSON into dst, a pointer to a struct.
+func convert(options, dst any) error {
 	raw, err := json.Marshal(options)
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(raw, to)
+	return json.Unmarshal(raw, dst)
 }

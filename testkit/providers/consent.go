@@ -60,8 +60,8 @@ func (p *provider) chosen(r *http.Request) string {
 	}).ID
 }
 
-// authorized reads the authorization request, and calls h. It shows errors to the user instead of redirecting to the client,
-// because the redirect_uri may be invalid (RFC 6749 section 4.1.2.1).
+// authorized reads the authorization request, and calls h. It shows all errors to the user. RFC 6749 section
+// 4.1.2.1 requires this if client_id or redirect_uri is invalid; other errors would redirect to the client.
 func (p *provider) authorized(h func(http.ResponseWriter, *http.Request, grant)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()

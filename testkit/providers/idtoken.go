@@ -38,8 +38,8 @@ func Claim(name string, value any) Change {
 	}
 }
 
-// Algorithm signs with an algorithm other than RS256. "none" omits the signature; HS256, HS384 and HS512 use the PEM form of
-// the public key as their secret (RFC 8725 section 2.1); RS and PS algorithms use the same key.
+// Algorithm signs with an algorithm other than RS256. RS and PS algorithms use the same key as RS256. HS256, HS384 and HS512 use
+// the PEM form of its public key as their secret (RFC 8725 section 2.1). "none" omits the signature.
 func Algorithm(name string) Change { return func(t *idToken) { t.algorithm = name } }
 
 // ForeignKey signs with an unpublished key, under the ID of the published key.

@@ -1,4 +1,4 @@
-// Package emailtest provides a Sender that records emails, an SMTP server and a full email queue, for tests.
+// Package emailtest provides fakes for tests: an SMTP server, an email queue that is full, and a Sender that records emails.
 package emailtest
 
 import (

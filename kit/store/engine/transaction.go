@@ -10,15 +10,15 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Transaction is the state of a running Atomic. Only engines use this type. The zero value is ready to use.
+// Transaction is the state of a running call of DB.Atomic. Only engines use this type. The zero value is ready to use.
 type Transaction struct {
 	mu    sync.Mutex // held during each operation
 	err   error      // the reason why nothing will be stored
 	ended error      // the error that operations return after End; nil before End
 }
 
-// Do runs an operation of the Atomic. Operations run one at a time. An error other than NotFound ends the Atomic: later
-// operations return the same error. ctx is the context of the operation.
+// Do runs an operation of the transaction. Operations run one at a time. An error other than NotFound fails the transaction:
+// later operations return the same error, and nothing is stored. ctx is the context of the operation.
 func (t *Transaction) Do(ctx context.Context, operation func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,8 +34,8 @@ func (t *Transaction) Do(ctx context.Context, operation func() error) error {
 	return err
 }
 
-// Run calls f and ends the Atomic, even if f panics. It returns nil if the writes are to be stored, and otherwise the reason
-// why nothing is stored.
+// Run calls f and ends the transaction, even if f panics. It returns nil if the engine must store the writes, and otherwise the
+// reason why the engine must store nothing.
 func (t *Transaction) Run(ctx context.Context, f func(context.Context) error) (err error) {
 	err = errPanic
 	defer func() { err = t.End(err, errEnded) }()
@@ -45,7 +45,7 @@ func (t *Transaction) Run(ctx context.Context, f func(context.Context) error) (e
 	return err
 }
 
-// Join calls f as part of the Atomic. An error or a panic of f ends the Atomic.
+// Join calls f as part of the transaction. An error or a panic of f fails the transaction.
 func (t *Transaction) Join(ctx context.Context, f func(context.Context) error) (err error) {
 	if err := t.Do(ctx, func() error { return nil }); err != nil {
 		return err
@@ -60,12 +60,12 @@ func (t *Transaction) Join(ctx context.Context, f func(context.Context) error) (
 	return err
 }
 
-// errPanic ends an Atomic whose function panics.
-var errPanic = errors.New("store: the function of an Atomic panicked")
+// errPanic fails a transaction whose function panics.
+var errPanic = errors.New("store: the function passed to Atomic panicked")
 
-// End ends the Atomic, unless the Atomic has already ended. If err is not nil, nothing is stored. later is the error that
-// subsequent operations return. End returns nil if the writes are to be stored. Otherwise it returns the reason why nothing is
-// stored: err, or the error of the operation that failed.
+// End ends the transaction, unless End was called before. If err is not nil, nothing is stored. later is the error that
+// subsequent operations return. End returns nil if the engine must store the writes. Otherwise it returns the reason why the
+// engine must store nothing: err, or the error of the operation that failed.
 func (t *Transaction) End(err, later error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,5 +75,5 @@ func (t *Transaction) End(err, later error) error {
 	return t.err
 }
 
-// errEnded is returned by an operation whose context belongs to an Atomic that has ended.
+// errEnded is returned by an operation whose context belongs to a call of Atomic that has ended.
 var errEnded = errors.New("store: the Atomic of this context has ended; use the context only inside the function of the Atomic")

@@ -49,8 +49,8 @@ var unavailableCodes = []int{
 	14031, // OutOfDiskSpace
 }
 
-// translate converts an error of the driver to an error that package store documents. It adds a prefix to other errors. indexes
-// are the indexes of the collection; nil if the command cannot cause a duplicate.
+// translate converts a driver error to the corresponding error of package store. If there is none, it adds the prefix "mongo:".
+// indexes are the indexes of the collection; nil if the command cannot cause a duplicate.
 func translate(err error, indexes []index) error {
 	switch {
 	case err == nil:
@@ -77,7 +77,7 @@ func isUnavailable(err error) bool {
 	if network := net.Error(nil); errors.As(err, &network) || driver.IsTimeout(err) || isDeadlock(err) || hasCode(err, unavailableCodes...) {
 		return true
 	}
-	// The driver returns such an error if another operation has just found the server unreachable.
+	// If another operation has just found the server unreachable, the driver returns an error with the method Retryable.
 	var pool interface{ Retryable() bool }
 	if errors.As(err, &pool) && pool.Retryable() {
 		return true

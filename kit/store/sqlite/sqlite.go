@@ -53,8 +53,8 @@ const (
 	schemaVersion = 1
 )
 
-// schema initializes a new file. _collections has a row for each collection. documents is the number of documents. searched has
-// the version of textsearch.Words, and the fields, with which the FTS5 table was built; see prepareWords.
+// schema initializes a new file. _collections has a row for each collection. documents is the number of documents. searched
+// records how the FTS5 table was built: the version of textsearch.Words and the searched fields. See prepareWords.
 const schema = `
 	BEGIN IMMEDIATE;
 	CREATE TABLE _collections (name TEXT PRIMARY KEY, documents INTEGER NOT NULL, searched TEXT NOT NULL) WITHOUT ROWID;
@@ -254,7 +254,7 @@ func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
 		err := db.byID.close()
 		db.cache.clear()
-		// The connection that is closed last moves the log, so it must be the writer's connection.
+		// Closing the last connection copies the log into the database. Close the writer last: the other connections cannot write.
 		db.closeErr = errors.Join(err, db.readers.close(), db.searches.close(), db.writer.close(), db.lock.Close())
 	})
 	return db.closeErr
