@@ -83,7 +83,7 @@ func TestChangeWithResources(t *testing.T) {
 		".ginseng-undo.json": []byte(`[{"Path": "modules/late.go", "After": "cGFja2FnZSBtb2R1bGVzCg=="}, {"Path": "modules/more.go", "After": ""}]`),
 	})
 	must(t, "add", "policy", "social", "--dir", shop)
-	shell(t, shop, "go", "build", "./...")
+	compiles(t, shop)
 	if message := shell(t, shop, "git", "log", "-1", "--format=%s"); message != "Add policy, social" {
 		t.Errorf("the commit is %q", message)
 	}
@@ -172,7 +172,7 @@ func TestUpgrade(t *testing.T) {
 	if status := shell(t, shop, "git", "status", "--porcelain"); status != "" {
 		t.Errorf("git status: %s", status)
 	}
-	shell(t, shop, "go", "build", "./...")
+	compiles(t, shop)
 
 	edit(t, filepath.Join(dir, "modules/article/list.go"), "Page = 20", "Page = 30")
 	edit(t, filepath.Join(shop, "modules/article/list.go"), "Page = 20", "Page = 40")

@@ -277,6 +277,13 @@ func shell(t *testing.T, dir, name string, args ...string) string {
 	return out
 }
 
+// compiles checks that a project compiles, with its tests, and passes them. go vet would first analyze the standard library.
+func compiles(t *testing.T, dir string) {
+	t.Helper()
+	shell(t, dir, "go", "build", "./...")
+	shell(t, dir, "go", "test", "-vet=off", "./...")
+}
+
 func commit(t *testing.T, dir string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, ".git")); err != nil {

@@ -54,7 +54,7 @@ func TestNew(t *testing.T) {
 	if !strings.Contains(string(env), "\nDATABASE_URL=sqlite:data/web-shop.db\n") || strings.Count(string(env), "_") < 3 || strings.Contains(string(env), "change-me") {
 		t.Errorf(".env is %s", env)
 	}
-	shell(t, shop, "go", "build", "./...")
+	compiles(t, shop)
 	if out := shell(t, shop, "go", "run", "."); !strings.HasPrefix(out, "web-shop 3 ") {
 		t.Errorf("the project prints %s", out)
 	}
