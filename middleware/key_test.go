@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -68,6 +69,44 @@ func TestAPIKeys(t *testing.T) {
 		engine.ServeHTTP(w, r)
 		if w.Code != test.status || !strings.Contains(w.Body.String(), test.code) {
 			t.Errorf("%s with %q: %d %s, want %d %s", test.route, test.scopes, w.Code, w.Body, test.status, test.code)
+		}
+	}
+}
+
+// TestWriteOnlyKey sends keys with and without the scope to read to routes that respond with a record in every way.
+func TestWriteOnlyKey(t *testing.T) {
+	gin.SetMode(gin.ReleaseMode)
+	auth := Authenticator{APIKeys: anyKey{}}.Middleware()
+	record := store.NewMeta(store.NewID(), store.Time{})
+	view := struct {
+		ID    store.ID `json:"id"`
+		Title string   `json:"title"`
+	}{record.ID, "secret"}
+	engine := gin.New()
+	notes := engine.Group("/notes", Resource("notes"), auth.User)
+	for path, respond := range map[string]func(*gin.Context) error{
+		"/record":       func(g *gin.Context) error { return rest.Record(g, record, view) },
+		"/created":      func(g *gin.Context) error { return rest.Created(g, record, view) },
+		"/view":         func(g *gin.Context) error { return rest.View(g, view) },
+		"/created-view": func(g *gin.Context) error { return rest.CreatedView(g, record.ID, view) },
+		"/ok":           func(g *gin.Context) error { return rest.OK(g, view) },
+		"/accepted":     func(g *gin.Context) error { return rest.Accepted(g, view) },
+		"/secret":       func(g *gin.Context) error { return rest.CreatedSecret(g, view) },
+		"/list":         func(g *gin.Context) error { return rest.OK(g, []any{view}) },
+	} {
+		notes.POST(path, rest.Handle(respond))
+		for scopes, title := range map[string]bool{"notes:write": false, "*:write,others:read": false, "notes:write,notes:read": true, "*:read,*:write": true} {
+			r := httptest.NewRequest("POST", "/notes"+path, http.NoBody)
+			r.Header.Set("Authorization", "Bearer "+access.KeyPrefix+scopes)
+			w := httptest.NewRecorder()
+			engine.ServeHTTP(w, r)
+			want := fmt.Sprintf("{\"id\":%q}\n", record.ID.Hex())
+			if path == "/list" {
+				want = "{}\n"
+			}
+			if body := w.Body.String(); strings.Contains(body, "secret") != title || !title && body != want {
+				t.Errorf("%s with %s: %d %s", path, scopes, w.Code, body)
+			}
 		}
 	}
 }

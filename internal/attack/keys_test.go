@@ -134,6 +134,53 @@ func newKeyCell(t *testing.T, w *world, caller int) *matrixCell {
 	return c
 }
 
+// TestWriteOnlyKey writes a record of the key's owner, without the scope to read records, in every way that can return the
+// record. Each response has the ID of the record, and not its fields.
+func TestWriteOnlyKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.SignUp("user")
+	made := ok(t, w.Do(request{Method: "POST", Path: "/articles", As: owner.Token, JSON: `{"title":"secret","content":"secret"}`}))
+	id := made.JSON(201)["id"].(string)
+	key := ok(t, w.Do(request{
+		Method: "POST", Path: "/users/me/api-keys", Email: owner.Email, Password: testkit.Password, JSON: `{"name":"n","scopes":["articles:write"]}`,
+	})).JSON(201)["key"].(string)
+	send := func(method, path, body string, header ...string) request {
+		r := request{Method: method, Path: path, As: key, JSON: body, Header: http.Header{}}
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		return r
+	}
+	tool := func(name, arguments string) request {
+		return send("POST", "/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":"1","method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments))
+	}
+	create := send("POST", "/articles", `{"title":"secret"}`, "Idempotency-Key", "k")
+	for _, r := range []request{
+		send("PATCH", "/articles/"+id, `{}`),
+		send("PUT", "/articles/"+id, `{"title":"secret"}`, "If-Match", made.Header.Get("ETag")),
+		create, create, // the second response is the stored one
+		tool("update_record", `{"resource":"articles","id":"`+id+`","data":{}}`),
+		tool("create_record", `{"resource":"articles","data":{"title":"secret"},"idempotencyKey":"m"}`),
+		send("POST", "/batch", `{"operations":[{"name":"a","method":"PATCH","path":"/articles/`+id+`","body":{}},{"method":"DELETE","path":"/articles/$a.id"}]}`),
+	} {
+		got := w.Do(r)
+		if got.Status == http.StatusNotImplemented {
+			continue // the database has no transactions
+		}
+		if text := string(got.Body); got.Status >= 400 || strings.Contains(text, "secret") || !strings.Contains(text, "id") {
+			t.Errorf("%s %s: %d %s", r.Method, r.Path, got.Status, text)
+		}
+		if tag := got.Header.Get("ETag"); strings.HasPrefix(r.Path, "/articles") && tag == "" {
+			t.Errorf("%s %s: no ETag", r.Method, r.Path)
+		}
+	}
+	refers := send("POST", "/batch", `{"operations":[{"name":"a","method":"POST","path":"/articles","body":{"title":"secret"}},{"method":"POST","path":"/articles","body":{"title":"$a.title"}}]}`)
+	if got := w.Do(refers); got.Status != http.StatusNotImplemented && (got.Status != 400 || !strings.Contains(string(got.Body), "has no field title")) {
+		t.Errorf("a reference to a field: %d %s", got.Status, got.Body)
+	}
+}
+
 // TestKeysAreDocumented checks that the OpenAPI document has the routes that accept API keys, and their scopes.
 func TestKeysAreDocumented(t *testing.T) {
 	t.Parallel()

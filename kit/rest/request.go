@@ -71,6 +71,7 @@ type request struct {
 	id     string
 	caller access.Principal
 	basic  bool // a 401 response asks for HTTP Basic
+	onlyID bool // see OnlyID
 
 	failure error // see Failure
 

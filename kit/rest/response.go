@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/gin-gonic/gin"
 
@@ -41,7 +43,7 @@ func Record(g *gin.Context, record store.Meta, view any) error {
 func View(g *gin.Context, view any) error {
 	return encode(budgetOf(g), view, func(body []byte) error {
 		if !NotModified(g, ContentTag(body)) {
-			write(g, http.StatusOK, ContentType, body)
+			writeView(g, http.StatusOK, body)
 		}
 		return nil
 	})
@@ -69,7 +71,7 @@ func CreatedView(g *gin.Context, id store.ID, view any) error {
 	g.Header("Location", g.Request.URL.Path+"/"+id.Hex())
 	return encode(budgetOf(g), view, func(body []byte) error {
 		g.Header("ETag", ContentTag(body))
-		write(g, http.StatusCreated, ContentType, body)
+		writeView(g, http.StatusCreated, body)
 		return nil
 	})
 }
@@ -107,7 +109,7 @@ func SetRateLimit(g *gin.Context, states ratelimit.States) {
 
 func respond(g *gin.Context, status int, view any) error {
 	err := encode(budgetOf(g), view, func(body []byte) error {
-		write(g, status, ContentType, body)
+		writeView(g, status, body)
 		return nil
 	})
 	if err != nil {
@@ -160,6 +162,23 @@ func encode(ctx context.Context, view any, use func(body []byte) error) error {
 	return use(buf.data)
 }
 
+// OnlyID limits the views in the responses to the request to the field id. The middleware calls it for an API key that may write
+// records of the resource, but not read them.
+func OnlyID(g *gin.Context) { requestOf(g).onlyID = true }
+
+// writeView responds with the JSON of a view, or with its id; see OnlyID.
+func writeView(g *gin.Context, status int, body []byte) {
+	if requestOf(g).onlyID {
+		var view struct {
+			ID json.RawMessage `json:"id,omitempty"`
+		}
+		_ = json.Unmarshal(body, &view) // fails if the view is not an object; the response is then {}
+		body, _ = json.Marshal(view)    // cannot fail: ID is valid JSON
+		body = append(body, '\n')
+	}
+	write(g, status, ContentType, body)
+}
+
 // autoLength is the size in bytes up to which net/http adds Content-Length. For such bodies, write does not set Content-Length.
 // The header map of most responses then has at most eight entries; a larger map takes twice the memory.
 const autoLength = 2 << 10
@@ -177,17 +196,31 @@ func write(g *gin.Context, status int, contentType string, body []byte) {
 // GzipSuffix is the end of the ETag of a compressed response, which is another representation (RFC 9110 section 8.8.3.3).
 const GzipSuffix = "-gzip"
 
-// recordTag matches the tags that etag returns, with or without GzipSuffix.
-var recordTag = regexp.MustCompile(`^"([0-9a-f]{24})-(\d{1,18})-\w*View(?:\.[0-9a-f]{16})?(?:` + GzipSuffix + `)?"$`)
+// recordTag matches the tags that etag returns, with or without GzipSuffix, strong or weak: nginx makes the ETag of a response
+// that it compresses weak. The version in the tag identifies the record all the same.
+var recordTag = regexp.MustCompile(`^(?:W/)?"([0-9a-f]{24})-(\d{1,18})-\w+(?:\.[0-9a-f]{16})?(?:` + GzipSuffix + `)?"$`)
 
 // etag returns a tag with the ID and version of a record, the type of the view, and the versions of the records that the view
 // includes. The tag needs the ID because a path such as /users/me does not identify the record.
 func etag(record store.Meta, view any) string {
-	tag := `"` + record.ID.Hex() + "-" + strconv.FormatInt(record.Version, 10) + "-" + reflect.TypeOf(view).Name()
+	tag := `"` + record.ID.Hex() + "-" + strconv.FormatInt(record.Version, 10) + "-" + typeTag(reflect.TypeOf(view))
 	if v, ok := view.(interface{ ExpandTag() string }); ok {
 		tag += v.ExpandTag()
 	}
 	return tag + `"`
+}
+
+// typeTag returns the part of an ETag that identifies the type of a view: its name or, for a type that is unnamed, generic or not
+// named in ASCII, a digest. A pointer has the tag of the type that it points to.
+func typeTag(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if name := t.Name(); name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r == '[' || r > unicode.MaxASCII }) {
+		return name
+	}
+	sum := sha256.Sum256([]byte(t.String()))
+	return hex.EncodeToString(sum[:8])
 }
 
 // ContentTag returns an ETag that identifies a representation by its bytes.
@@ -208,8 +241,8 @@ func NotModified(g *gin.Context, tag string) bool {
 	return true
 }
 
-// hasTag reports whether an If-None-Match header has * or the tag. It uses the weak comparison (RFC 9110 section 8.8.3.2), and
-// ignores GzipSuffix.
+// hasTag reports whether an If-None-Match or If-Match header has * or the tag. It uses the weak comparison (RFC 9110 section
+// 8.8.3.2; for If-Match, see recordTag), and ignores GzipSuffix.
 func hasTag(header, tag string) bool {
 	for item := range strings.SplitSeq(header, ",") {
 		item = strings.TrimPrefix(strings.TrimSpace(item), "W/")
@@ -226,7 +259,7 @@ func headerValue(g *gin.Context, name string) string {
 }
 
 // IfMatch returns the versions of a record that the request may change (RFC 9110 section 13.1.1). nil means all: the header is
-// absent or *. An empty list means none: no tag is a strong tag of this record.
+// absent or *. An empty list means none: no tag is a tag of this record. A weak tag counts as a strong one; see recordTag.
 func IfMatch(g *gin.Context, id store.ID) store.Versions {
 	header := strings.TrimSpace(headerValue(g, "If-Match"))
 	if header == "" || header == "*" {
@@ -252,12 +285,7 @@ func IfMatchView(g *gin.Context) func(view any) bool {
 	return func(view any) bool {
 		matches := false
 		_ = encode(context.Background(), view, func(body []byte) error { // after an error, no tag matches; View reports the error
-			tag := ContentTag(body)
-			for item := range strings.SplitSeq(header, ",") {
-				if strings.Replace(strings.TrimSpace(item), GzipSuffix+`"`, `"`, 1) == tag {
-					matches = true
-				}
-			}
+			matches = hasTag(header, ContentTag(body))
 			return nil
 		})
 		return matches

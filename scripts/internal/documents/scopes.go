@@ -14,7 +14,7 @@ const (
 	apiKeyScheme = "APIKey"               // the security scheme; operations that accept every key have it in @Security
 	apiKeysPath  = "/users/{id}/api-keys" // a path of the component api-key
 	scopesMark   = "x-required-scopes"    // an extension of operations
-	keyUsage     = "An API key of a user. Send it as Authorization: Bearer KEY, or as access_token in the body or query. Scopes: "
+	keyUsage     = "An API key of a user. Send it as Authorization: Bearer KEY, or as access_token in the body or query. Without RESOURCE:read, the response to a write of the resource has only id. Scopes: "
 )
 
 // The suffixes of scopes, after the name of the resource; see package access.
