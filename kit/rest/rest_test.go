@@ -84,14 +84,61 @@ func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	id := store.NewID()
 	for header, want := range map[string]store.Versions{
-		"": nil, "*": nil, " * ": nil, `"ID-7-View"`: {7}, `"ID-7-View-gzip", "ID-8-PublicView"`: {7, 8}, `"ID-7-View.0123456789abcdef", "ID-9-View.0123456789abcdef-gzip"`: {7, 9}, `"ID-7-View.012"`: {}, `"ID-7-foreign"`: {}, `"ID-8"`: {}, `W/"ID-7-View"`: {},
-		`"` + store.NewID().Hex() + `-7-View"`: {}, `"7-View"`: {}, "7": {}, `"x"`: {}, `"`: {}, ",": {},
+		"": nil, "*": nil, " * ": nil, `"ID-7-View"`: {7}, `"ID-7-View-gzip", "ID-8-PublicView"`: {7, 8}, `"ID-7-View.0123456789abcdef", "ID-9-View.0123456789abcdef-gzip"`: {7, 9}, `"ID-7-View.012"`: {}, `"ID-7-"`: {}, `"ID-8"`: {}, `W/"ID-7-View"`: {7}, `w/"ID-7-View"`: {},
+		`"ID-7-Booking", W/"ID-8-Booking-gzip"`: {7, 8},
+		`"` + store.NewID().Hex() + `-7-View"`:  {}, `"7-View"`: {}, "7": {}, `"x"`: {}, `"`: {}, ",": {},
 	} {
 		c, _ := gin.CreateTestContext(httptest.NewRecorder())
 		c.Request = httptest.NewRequest("PUT", "/", nil)
 		c.Request.Header.Set("If-Match", strings.ReplaceAll(header, "ID", id.Hex()))
 		if got := IfMatch(c, id); (got == nil) != (want == nil) || !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", header, got, want)
+		}
+	}
+}
+
+type (
+	PasswordView    struct{}
+	Booking         struct{ Seat int }
+	Größe           struct{ Seat int }
+	Envelope[T any] struct{ Data T }
+)
+
+// TestRecordTags changes records with the ETags of views of all kinds of types. The tags of this service's views must not change.
+func TestRecordTags(t *testing.T) {
+	t.Parallel()
+	record := store.NewMeta(store.NewID(), store.Time{})
+	for want, view := range map[string]any{
+		"PasswordView": PasswordView{}, "Booking": Booking{}, "Booking ": &Booking{}, "digest": Envelope[Booking]{}, "digest of two": Envelope[map[string]Booking]{},
+		"digest of a map": map[string]any{"seat": 1}, "digest of Unicode": Größe{},
+	} {
+		w := httptest.NewRecorder()
+		c, _ := gin.CreateTestContext(w)
+		c.Request = httptest.NewRequest("PATCH", "/", nil)
+		if err := Record(c, record, view); err != nil {
+			t.Fatal(err)
+		}
+		tag := w.Header().Get("ETag")
+		if name := strings.TrimSpace(want); !strings.HasPrefix(name, "digest") && tag != fmt.Sprintf(`"%s-%d-%s"`, record.ID.Hex(), record.Version, name) {
+			t.Errorf("%T has the tag %s", view, tag)
+		}
+		c.Request.Header.Set("If-Match", tag)
+		if got := IfMatch(c, record.ID); !slices.Equal(got, store.Versions{record.Version}) {
+			t.Errorf("%T: the tag %s selects the versions %v", view, tag, got)
+		}
+	}
+}
+
+// TestIfMatchView compares strong, weak and foreign tags with the tag of a view.
+func TestIfMatchView(t *testing.T) {
+	t.Parallel()
+	tag := ContentTag([]byte("{\"Seat\":1}\n"))
+	for header, want := range map[string]bool{tag: true, "W/" + tag: true, strings.TrimSuffix(tag, `"`) + `-gzip"`: true, `"x", W/` + tag: true, `"x"`: false, "": true, "*": true} {
+		c, _ := gin.CreateTestContext(httptest.NewRecorder())
+		c.Request = httptest.NewRequest("PATCH", "/", nil)
+		c.Request.Header.Set("If-Match", header)
+		if matches := IfMatchView(c); (matches == nil || matches(Booking{1})) != want {
+			t.Errorf("%q: %t, want %t", header, !want, want)
 		}
 	}
 }
