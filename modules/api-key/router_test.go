@@ -1,7 +1,6 @@
 package apikey_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -25,20 +24,34 @@ type request = testkit.Request
 
 const mine = "/users/me/api-keys"
 
-// notes is a module with a resource that only this test has.
+// notes is a module with two resources that only this test has, so that it needs no other module. The note of a user has the
+// user's ID.
 type notes struct{}
 
 func (notes) Routes(r gin.IRouter, mw kit.Middleware) {
+	mw.Resource(r, "tasks").GET("/tasks", mw.Auth.User, rest.Handle(rest.NoContent))
 	r = mw.Resource(r, "notes")
 	r.GET("/notes", mw.Auth.User, rest.Handle(rest.NoContent))
 	r.POST("/notes", mw.Auth.User, rest.Handle(rest.NoContent))
 	r.DELETE("/notes", mw.Auth.Admin, rest.Handle(rest.NoContent))
 	r.PATCH("/notes", mw.Auth.Role("nurse"), rest.Handle(rest.NoContent))
+	r.GET("/notes/:id", mw.Auth.Public, rest.Handle(rest.NoContent))
+	r.PATCH("/notes/:id", mw.Auth.User, rest.Handle(func(g *gin.Context) error {
+		owner, err := rest.ID(g)
+		if err == nil {
+			err = rest.Caller(g).MayChange(owner)
+		}
+		if err != nil {
+			return err
+		}
+		return rest.NoContent(g)
+	}))
+	r.DELETE("/notes/:id", mw.Auth.User, rest.Handle(rest.NoContent))
 }
 
-func start(t *testing.T) *testkit.API {
-	return apitest.Start(t, func(c *testkit.Config) { c.Modules = append(c.Modules, notes{}) })
-}
+func withNotes(c *testkit.Config) { c.Modules = append(c.Modules, notes{}) }
+
+func start(t *testing.T) *testkit.API { return apitest.Start(t, withNotes) }
 
 // create returns a request for a key.
 func create(a testkit.Account, body map[string]any) request {
@@ -61,7 +74,7 @@ func TestCreate(t *testing.T) {
 	api := start(t)
 	ada, admin := api.SignUp("user"), api.SignUp("admin")
 	body := func(pairs ...any) request {
-		b := map[string]any{"name": "n", "scopes": []string{"articles:read"}}
+		b := map[string]any{"name": "n", "scopes": []string{"notes:read"}}
 		for i := 0; i < len(pairs); i += 2 {
 			b[pairs[i].(string)] = pairs[i+1]
 		}
@@ -70,16 +83,16 @@ func TestCreate(t *testing.T) {
 	at := func(d time.Duration) string { return api.Clock.Now().Add(d).UTC().Format(time.RFC3339Nano) }
 	const day = 24 * time.Hour
 	form := create(ada, nil)
-	form.JSON, form.Form = nil, url.Values{"name": {"form"}, "scopes": {"notes:write,articles:read"}}
+	form.JSON, form.Form = nil, url.Values{"name": {"form"}, "scopes": {"notes:write,*:read"}}
 	byAdmin := create(admin, map[string]any{"name": "n", "scopes": []string{"admin", "*:write"}})
 	api.Run(t, []testkit.Scenario{
-		testkit.Row("JSON", body(), 201, []string{`"key":"gsk_`, `"lastUsedAt":null`, `"scopes":["articles:read"]`}, []string{"hash", "epoch"}),
-		testkit.Row("form", form, 201, []string{`"scopes":["articles:read","notes:write"]`}, nil),
+		testkit.Row("JSON", body(), 201, []string{`"key":"gsk_`, `"lastUsedAt":null`, `"scopes":["notes:read"]`}, []string{"hash", "epoch"}),
+		testkit.Row("form", form, 201, []string{`"scopes":["*:read","notes:write"]`}, nil),
 		testkit.Row("scopes given twice", body("scopes", []string{"*:read", "*:read"}), 201, []string{`"scopes":["*:read"]`}, nil),
 		testkit.Row("scope admin of an admin", byAdmin, 201, []string{`"admin"`}, nil),
 		testkit.Row("scope admin of a user", body("scopes", []string{"admin"}), 403, []string{"forbidden"}, nil),
-		testkit.Row("unknown scope", body("scopes", []string{"articles:read", "policies:read"}), 400,
-			[]string{"scopes[1]", "one_of", `"expected":["*:read","*:write","admin","articles:read","articles:write",`, `"notes:read","notes:write"]`}, []string{"scopes[0]"}),
+		testkit.Row("unknown scope", body("scopes", []string{"notes:read", "unknown:read"}), 400,
+			[]string{"scopes[1]", "one_of", `"expected":["*:read","*:write","admin",`, `"notes:read","notes:write"`}, []string{"scopes[0]"}),
 		testkit.Row("no scopes", body("scopes", []string{}), 400, []string{`"scopes"`, "required"}, nil),
 		testkit.Row("scopes null", body("scopes", nil), 400, []string{`"scopes"`, "required"}, nil),
 		testkit.Row("scopes of another type", body("scopes", map[string]any{"a": 1}), 400, []string{`"scopes"`, "type"}, nil),
@@ -110,7 +123,7 @@ func TestManage(t *testing.T) {
 	ada, eve, admin := api.SignUp("user"), api.SignUp("user"), api.SignUp("admin")
 	id, key := newKey(api, ada, "*:read", "*:write")
 	_, adminKey := newKey(api, admin, "*:read", "*:write", "admin")
-	other, _ := newKey(api, eve, "articles:read")
+	other, _ := newKey(api, eve, "notes:read")
 	keys := "/users/" + ada.ID + "/api-keys"
 	do := func(method, path, as string) request { return request{Method: method, Path: path, As: as} }
 	api.Run(t, []testkit.Scenario{
@@ -141,36 +154,36 @@ func TestScopes(t *testing.T) {
 	t.Parallel()
 	api := start(t)
 	ada, admin := api.SignUp("user"), api.SignUp("admin")
-	article := api.Do(request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`}).Header.Get("Location")
-	_, read := newKey(api, ada, "articles:read")
-	_, write := newKey(api, ada, "articles:write")
+	note := "/notes/" + ada.ID
+	_, read := newKey(api, ada, "notes:read")
+	_, write := newKey(api, ada, "notes:write")
 	_, all := newKey(api, ada, "*:read", "*:write")
 	_, asUser := newKey(api, admin, "*:read", "*:write")
 	_, asAdmin := newKey(api, admin, "*:read", "*:write", "admin")
 	_, onlyAdmin := newKey(api, admin, "admin")
 	do := func(method, path, as string) request { return request{Method: method, Path: path, As: as} }
-	inBody := request{Method: "POST", Path: "/articles", Form: url.Values{"title": {"T"}, "access_token": {write}}}
+	inBody := request{Method: "POST", Path: "/notes", Form: url.Values{"access_token": {write}}}
 	api.Run(t, []testkit.Scenario{
-		testkit.Row("read", do("GET", article, read), 200, nil, nil),
-		testkit.Row("HEAD", do("HEAD", article, read), 200, nil, nil),
-		testkit.Row("write with read", patch(article, read, "title", "U"), 403, []string{"insufficient_scope", "articles:write"}, nil),
-		testkit.Row("write", patch(article, write, "title", "U"), 200, nil, nil),
-		testkit.Row("in the body", inBody, 201, nil, nil),
-		testkit.Row("read with write", do("GET", article, write), 403, []string{"insufficient_scope", "articles:read"}, nil),
-		testkit.Row("a public list", do("GET", "/articles", write), 403, []string{"insufficient_scope"}, nil),
-		testkit.Row("another resource", do("GET", "/notes", read), 403, []string{"notes:read"}, nil),
+		testkit.Row("read", do("GET", note, read), 204, nil, nil),
+		testkit.Row("HEAD", do("HEAD", note, read), 204, nil, nil),
+		testkit.Row("write with read", do("PATCH", note, read), 403, []string{"insufficient_scope", "notes:write"}, nil),
+		testkit.Row("write", do("PATCH", note, write), 204, nil, nil),
+		testkit.Row("in the body", inBody, 204, nil, nil),
+		testkit.Row("read with write", do("GET", "/notes", write), 403, []string{"insufficient_scope", "notes:read"}, nil),
+		testkit.Row("read what is public with write", do("GET", note, write), 403, []string{"insufficient_scope"}, nil),
+		testkit.Row("another resource", do("GET", "/tasks", read), 403, []string{"tasks:read"}, nil),
 		testkit.Row("all", do("GET", "/notes", all), 204, nil, nil),
 		testkit.Row("an admin's route", do("DELETE", "/notes", all), 403, []string{`"forbidden"`}, nil),
 		testkit.Row("an admin's route as an admin without the scope", do("DELETE", "/notes", asUser), 403, []string{`"forbidden"`}, nil),
 		testkit.Row("an admin's route as an admin", do("DELETE", "/notes", asAdmin), 204, nil, nil),
-		testkit.Row("another's record as an admin without the scope", patch(article, asUser, "title", "V"), 403, []string{`"forbidden"`}, nil),
-		testkit.Row("another's record as an admin", patch(article, asAdmin, "title", "V"), 200, nil, nil),
+		testkit.Row("another's record as an admin without the scope", do("PATCH", note, asUser), 403, []string{`"forbidden"`}, nil),
+		testkit.Row("another's record as an admin", do("PATCH", note, asAdmin), 204, nil, nil),
 		testkit.Row("only admin", do("GET", "/notes", onlyAdmin), 403, []string{"notes:read"}, nil),
 		testkit.Row("me", do("GET", "/users/me", onlyAdmin), 200, []string{admin.ID}, nil),
 		testkit.Row("all users", do("GET", "/users", asAdmin), 403, []string{`"forbidden"`}, nil),
 		testkit.Row("a public route", do("GET", "/users/"+ada.ID, asAdmin), 403, []string{`"forbidden"`}, nil),
-		testkit.Row("a changed key", do("GET", article, read[:40]+"0"+read[41:]), 401, nil, nil),
-		testkit.Row("only the prefix", do("GET", article, "gsk_"), 401, nil, nil),
+		testkit.Row("a changed key", do("GET", note, read[:40]+"0"+read[41:]), 401, nil, nil),
+		testkit.Row("only the prefix", do("GET", note, "gsk_"), 401, nil, nil),
 	})
 	api.Do(patch("/users/me", admin.Token, "role", "user")).JSON(200)
 	api.Run(t, []testkit.Scenario{
@@ -213,22 +226,22 @@ func TestRoles(t *testing.T) {
 	})
 }
 
-// TestScopesOfBatch sends batches with an operation that needs articles:write.
+// TestScopesOfBatch sends batches with an operation that needs notes:write.
 func TestScopesOfBatch(t *testing.T) {
 	t.Parallel()
 	api := start(t)
 	ada := api.SignUp("user")
-	_, read := newKey(api, ada, "articles:read")
-	_, write := newKey(api, ada, "articles:write")
+	_, read := newKey(api, ada, "notes:read")
+	_, write := newKey(api, ada, "notes:write")
 	batch := func(as string) request {
-		return request{Method: "POST", Path: "/batch", As: as, JSON: `{"operations":[{"method":"DELETE","path":"/articles/0123456789abcdef01234567"}]}`}
+		return request{Method: "POST", Path: "/batch", As: as, JSON: `{"operations":[{"method":"DELETE","path":"/notes/0123456789abcdef01234567"}]}`}
 	}
 	if api.Do(batch(ada.Token)).Status == http.StatusNotImplemented {
 		t.Skip("the database has no transactions")
 	}
 	api.Run(t, []testkit.Scenario{
-		testkit.Row("a batch without the scope", batch(read), 403, []string{"insufficient_scope", "articles:write", `"operation":0`}, nil),
-		testkit.Row("a batch", batch(write), 404, []string{`"operation":0`}, nil),
+		testkit.Row("a batch without the scope", batch(read), 403, []string{"insufficient_scope", "notes:write", `"operation":0`}, nil),
+		testkit.Row("a batch", batch(write), 200, []string{`"status":204`}, nil),
 	})
 }
 
@@ -236,7 +249,7 @@ func TestScopesOfBatch(t *testing.T) {
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	api := start(t)
-	second := api.Instance(func(c *testkit.Config) { c.Modules = append(c.Modules, notes{}) })
+	second := api.Instance(withNotes)
 	admin := api.SignUp("admin")
 	alive := func(key string) int { return second.Do(request{Method: "GET", Path: "/notes", As: key}).Status }
 	for _, test := range []struct {
@@ -289,44 +302,52 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestRestore checks that an undone change of the address and a completed reset invalidate keys.
-func TestRestore(t *testing.T) {
-	t.Parallel()
-	api := start(t)
-	token := func(to string) string {
-		for {
-			if m := api.Email.Next(t); m.To == to {
-				_, after, _ := strings.Cut(m.Text, testkit.LinkOrigin+"/")
-				return strings.Fields(after)[0]
-			}
+// link is the link in the emails of these tests.
+const link = testkit.LinkOrigin + "/{token}"
+
+// tokenTo returns the token in the next email to an address.
+func tokenTo(t *testing.T, api *testkit.API, to string) string {
+	for {
+		if m := api.Email.Next(t); m.To == to {
+			_, after, _ := strings.Cut(m.Text, testkit.LinkOrigin+"/")
+			return strings.Fields(after)[0]
 		}
 	}
-	link := testkit.LinkOrigin + "/{token}"
+}
+
+// TestReset checks that a completed reset invalidates a key, and that a requested one does not.
+func TestReset(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	apitest.Need(t, api, "POST /password-resets")
 	a := api.SignUp("user")
 	_, key := newKey(api, a, "*:read")
-	alive := func() int { return api.Do(request{Method: "GET", Path: "/notes", As: key}).Status }
+	use := request{Method: "GET", Path: "/notes", As: key}
 	r := request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: url.Values{"email": {a.Email}, "link": {link}}}
 	api.Do(r).JSON(202)
-	reset := token(a.Email)
-	if got := alive(); got != 204 {
-		t.Errorf("%d after the request for a reset", got)
-	}
-	api.Do(request{Method: "PUT", Path: "/password-resets/" + reset, Form: url.Values{"password": {testkit.Password}}}).JSON(200)
-	if got := alive(); got != 401 {
-		t.Errorf("%d after a reset", got)
-	}
-	_, key = newKey(api, a, "*:read")
+	reset := request{Method: "PUT", Path: "/password-resets/" + tokenTo(t, api, a.Email), Form: url.Values{"password": {testkit.Password}}}
+	api.Run(t, []testkit.Scenario{
+		testkit.Row("requested", use, 204, nil, nil), testkit.Row("reset", reset, 200, nil, nil), testkit.Row("after the reset", use, 401, nil, nil),
+	})
+}
+
+// TestUndoneChange checks that an undone change of the address invalidates a key, and that the change does not.
+func TestUndoneChange(t *testing.T) {
+	t.Parallel()
+	api := start(t)
+	apitest.Need(t, api, "PUT /users/me/email")
+	a := api.SignUp("user")
+	_, key := newKey(api, a, "*:read")
+	use := request{Method: "GET", Path: "/notes", As: key}
 	change := request{Method: "PUT", Path: "/users/me/email", Email: a.Email, Password: testkit.Password, Form: url.Values{"email": {"new" + a.Email}, "link": {link}}}
 	api.Do(change).JSON(202)
-	api.Do(request{Method: "PUT", Path: "/email-verifications/" + token("new"+a.Email), Form: url.Values{}}).JSON(200)
-	undo := token(a.Email)
-	if got := alive(); got != 204 {
-		t.Errorf("%d after a change of the address", got)
+	verify := func(to string) request {
+		return request{Method: "PUT", Path: "/email-verifications/" + tokenTo(t, api, to), Form: url.Values{}}
 	}
-	api.Do(request{Method: "PUT", Path: "/email-verifications/" + undo, Form: url.Values{}}).JSON(200)
-	if got := alive(); got != 401 {
-		t.Errorf("%d after the change was undone", got)
-	}
+	api.Do(verify("new" + a.Email)).JSON(200)
+	api.Run(t, []testkit.Scenario{
+		testkit.Row("changed", use, 204, nil, nil), testkit.Row("undo", verify(a.Email), 200, nil, nil), testkit.Row("undone", use, 401, nil, nil),
+	})
 }
 
 // TestLastUse checks that the use of a key is recorded to the minute.
@@ -381,13 +402,13 @@ func TestTooMany(t *testing.T) {
 func TestRestrictedOwner(t *testing.T) {
 	t.Parallel()
 	api := start(t)
-	required := api.Instance(testkit.Env("SIGNUP_EMAIL", "required"))
+	required := api.Instance(withNotes, testkit.Env("SIGNUP_EMAIL", "required"))
 	a := api.SignUp("user")
 	_, key := newKey(api, a, "*:read", "*:write")
-	if got := required.Do(request{Method: "POST", Path: "/articles", As: key, JSON: json.RawMessage(`{"title":"T"}`)}); got.Status != 403 || !strings.Contains(string(got.Body), "email_not_verified") {
+	if got := required.Do(request{Method: "POST", Path: "/notes", As: key}); got.Status != 403 || !strings.Contains(string(got.Body), "email_not_verified") {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
-	if got := required.Do(request{Method: "GET", Path: "/articles", As: key}); got.Status != 200 {
+	if got := required.Do(request{Method: "GET", Path: "/notes", As: key}); got.Status != 204 {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 }

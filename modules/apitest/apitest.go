@@ -2,6 +2,7 @@
 package apitest
 
 import (
+	"slices"
 	"testing"
 
 	"example.com/ginseng/docs"
@@ -17,4 +18,13 @@ func Start(t testing.TB, options ...testkit.Option) *testkit.API {
 		Modules:   testkit.Modules(modules.New),
 		Documents: server.Documents{OpenAPI: docs.OpenAPI, Swagger: docs.Swagger},
 	}, options...)
+}
+
+// Need skips the test if the service does not have the route, for example "PUT /users/me/email", because the project does not
+// have its component.
+func Need(t testing.TB, api *testkit.API, route string) {
+	t.Helper()
+	if !slices.Contains(api.Handler.Routes(), route) {
+		t.Skip("without the component of ", route)
+	}
 }

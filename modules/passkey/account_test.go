@@ -3,7 +3,6 @@ package passkey_test
 import (
 	"net/url"
 	"regexp"
-	"slices"
 	"testing"
 	"time"
 
@@ -11,14 +10,6 @@ import (
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
 )
-
-// need skips the test if the service does not have the route, because the project has removed the component.
-func need(t *testing.T, api *testkit.API, route string) {
-	t.Helper()
-	if !slices.Contains(api.Handler.Routes(), route) {
-		t.Skip("without the component of ", route)
-	}
-}
 
 // link returns the token in the next email to an address.
 func link(t *testing.T, api *testkit.API, to string) string {
@@ -34,7 +25,7 @@ func link(t *testing.T, api *testkit.API, to string) string {
 func TestPasswordReset(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
-	need(t, api, "POST /password-resets")
+	apitest.Need(t, api, "POST /password-resets")
 	ada, d, late := api.SignUp("user"), device(), device()
 	path := register(t, api, ada, d).Header.Get("Location")
 	pending, publicKey := options(t, api, mine+"/options", ada.Token)
@@ -60,7 +51,7 @@ func TestPasswordReset(t *testing.T) {
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
-	need(t, api, "PUT /users/me/email")
+	apitest.Need(t, api, "PUT /users/me/email")
 	ada, d := api.SignUp("user"), device()
 	want(t, register(t, api, ada, d), 201, "")
 	const to = "eve@example.org"
@@ -114,7 +105,7 @@ func TestPasswordChange(t *testing.T) {
 func TestTwoFactor(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
-	need(t, api, "POST /auth/second-factor")
+	apitest.Need(t, api, "POST /auth/second-factor")
 	required := api.Instance(testkit.Env("REQUIRE_TWO_FACTOR", "admin"))
 	admin, d := api.SignUp("admin"), device()
 	want(t, register(t, api, admin, d), 201, "")

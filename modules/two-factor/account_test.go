@@ -128,9 +128,7 @@ func TestChangeBeforeEnrolment(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada := api.SignUp("user")
-	if !slices.Contains(api.Handler.Routes(), "PUT /users/me/email") {
-		t.Skip("without the component")
-	}
+	apitest.Need(t, api, "PUT /users/me/email")
 	change := func(to string, proof url.Values) (confirm request) {
 		proof.Set("email", to)
 		proof.Set("link", link)
