@@ -14,7 +14,7 @@ type controller struct{ service *Service }
 // request requests a code.
 //
 //	@Summary				Request a code by email
-//	@Description			Emails a code of 6 digits to the user with the email address. With EMAIL_CODE_SIGNUP=true, the code is sent to any address. The response does not reveal whether there is such a user. The code is valid for 10 minutes, and only with the challenge in the response. With PUBLIC_SIGNUP=true, the master key is not required. At most 5 emails in an hour are sent to an address. Requests from each network from which the user has signed in have a separate limit of 5.
+//	@Description			Emails a code of 6 digits to the user with the email address. With EMAIL_CODE_SIGNUP=true, the code is sent to any address. The response does not reveal whether there is such a user. The code is valid for 10 minutes, and only with the challenge in the response. With PUBLIC_SIGNUP=true, the master key is not required. At most 5 emails in an hour are sent to an address for each network, and 15 for all networks together. Each network from which the user has signed in has a separate limit of 5.
 //	@Tags					email-codes
 //	@Param					input	formData	Input			true	"the email address"
 //	@Success				202		{object}	Accepted		"a challenge, even if the address is unknown"
@@ -49,7 +49,7 @@ func (c *controller) request(g *gin.Context) error {
 //	@Failure		400		{object}	rest.Problem	"validation_failed: for example, the code is wrong; malformed_body"
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge is invalid, was used, has expired, had 5 wrong codes, or was invalidated by a change of the account, such as a new password (request another code); second_factor_required: two-factor sign-in is on (use the challenge in the error to send the second factor)"
 //	@Failure		403		{object}	rest.Problem	"suspended: the code is right, but an admin has suspended the account"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: 25 wrong codes for an account in a day, or more than 20 new users from a network in an hour"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: for an account in a day, 10 wrong codes from a network, or 25 from all networks; more than 20 new users from a network in an hour"
 //	@x-restricted	true
 //	@Router			/auth/email-code [put]
 func (c *controller) signIn(g *gin.Context) error {

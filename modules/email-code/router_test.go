@@ -32,7 +32,13 @@ var signup = testkit.Env("EMAIL_CODE_SIGNUP", "true")
 // ask requests a code and returns the challenge.
 func ask(t *testing.T, api *testkit.API, address string) string {
 	t.Helper()
-	r := api.Do(request{Method: "POST", Path: path, As: testkit.MasterKey, Form: url.Values{"email": {address}}})
+	return askFrom(t, api, address, "127.0.0.1")
+}
+
+// askFrom is like ask, for a client with another address. The API must trust proxies.
+func askFrom(t *testing.T, api *testkit.API, address, client string) string {
+	t.Helper()
+	r := api.Do(from(request{Method: "POST", Path: path, As: testkit.MasterKey, Form: url.Values{"email": {address}}}, client))
 	if r.Status == 202 && r.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("a challenge with Cache-Control %q", r.Header.Get("Cache-Control"))
 	}
@@ -133,7 +139,7 @@ func TestSignIn(t *testing.T) {
 
 func TestRequest(t *testing.T) {
 	t.Parallel()
-	api := apitest.Start(t)
+	api := apitest.Start(t, testkit.Env("TRUSTED_PROXIES", "127.0.0.1/32"))
 	ada := api.SignUp("user")
 	post := func(r request) request {
 		r.Method, r.Path = "POST", path
@@ -162,6 +168,14 @@ func TestRequest(t *testing.T) {
 		if m := api.Email.Next(t); m.To != ada.Email {
 			t.Errorf("to %s", m.To)
 		}
+	}
+	for site := range 4 { // networks from which the user has not signed in
+		for range 6 {
+			askFrom(t, api, ada.Email, fmt.Sprint("192.0.2.", site))
+		}
+	}
+	for range 15 {
+		api.Email.Next(t)
 	}
 	api.Finish()
 	api.Email.None(t)
@@ -253,48 +267,55 @@ func wrong(api *testkit.API, requests []request, options ...testkit.Option) int6
 	return n.Load()
 }
 
-// TestAttemptsOfAccount makes concurrent attempts with many challenges: 25 in a day are compared, for an unknown address too. A
-// right code does not count, and the networks from which the user signed in have a separate limit.
+// TestAttemptsOfAccount makes concurrent attempts with many challenges, at a known and an unknown address: 10 per site and 25 in a
+// day are compared. A right code does not count, a site that has used up its attempts leaves emails and attempts for others, and
+// the networks from which the user signed in have a separate limit.
 func TestAttemptsOfAccount(t *testing.T) {
 	t.Parallel()
-	const stranger, home = "192.0.2.1", "198.51.100.1"
-	proxies := testkit.Env("TRUSTED_PROXIES", "127.0.0.1/32")
-	api := apitest.Start(t, proxies)
+	const home, elsewhere = "198.51.100.1", "198.51.100.2"
+	options := []testkit.Option{testkit.Env("TRUSTED_PROXIES", "127.0.0.1/32"), testkit.Env("PUBLIC_SIGNUP", "true")}
+	api := apitest.Start(t, options...)
 	for _, address := range []string{api.SignUp("user").Email, "nobody@example.com"} {
 		known := address != "nobody@example.com"
+		signIn := func(client string, status int) {
+			t.Helper()
+			challenge := askFrom(t, api, address, client)
+			want(t, api.Do(from(with(challenge, codeIn(t, api.Email.Next(t))), client)), status, "")
+		}
 		if known {
-			challenge := ask(t, api, address)
-			want(t, api.Do(from(with(challenge, codeIn(t, api.Email.Next(t))), home)), 201, "")
+			signIn(home, 201)
 		}
-		var guesses []request
-		for range 7 {
-			challenge := ask(t, api, address)
-			for range 5 {
-				guesses = append(guesses, from(with(challenge, "000000"), stranger))
+		for i, strangers := range [][]string{{"2001:db8:0:1::1", "2001:db8:0:2::1"}, {"192.0.2.1"}, {"192.0.2.2"}} { // a site each
+			var guesses []request
+			for n := range 6 {
+				stranger := strangers[n%len(strangers)]
+				challenge := askFrom(t, api, address, stranger)
+				for range 5 {
+					guesses = append(guesses, from(with(challenge, "000000"), stranger))
+				}
 			}
+			if n := wrong(api, guesses, options...); n != []int64{10, 10, 5}[i] {
+				t.Errorf("%s: %d wrong codes of site %d were compared", address, n, i+1)
+			}
+			for range 5 { // of 6 requests
+				if known {
+					api.Email.Next(t)
+				}
+			}
+			if known && i == 0 {
+				signIn(elsewhere, 201)
+			}
+			api.Clock.Advance(time.Hour) // more emails can be sent
 		}
-		if n := wrong(api, guesses, proxies); n != 25 {
-			t.Errorf("%s: %d wrong codes were compared", address, n)
-		}
-		api.Clock.Advance(time.Hour) // another email can be sent
-		challenge := ask(t, api, address)
-		r := api.Do(from(with(challenge, "000000"), stranger))
+		r := api.Do(from(with(askFrom(t, api, address, elsewhere), "000000"), "192.0.2.3"))
 		if want(t, r, 429, "too_many_requests"); r.Header.Get("Retry-After") == "" || strings.Contains(r.Header.Get("RateLimit"), "account") {
 			t.Errorf("%s: %v", address, r.Header)
 		}
-		if !known {
-			continue
-		}
-		for range 4 {
+		if known {
 			api.Email.Next(t)
+			signIn("192.0.2.3", 429)
+			signIn(home, 201)
 		}
-		for api.Email.Next(t).To != address {
-			t.Error("an email to another address")
-		}
-		challenge = ask(t, api, address)
-		code := codeIn(t, api.Email.Next(t))
-		want(t, api.Do(from(with(challenge, code), stranger)), 429, "")
-		want(t, api.Do(from(with(challenge, code), home)), 201, "")
 	}
 }
 

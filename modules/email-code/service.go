@@ -39,15 +39,31 @@ type Service struct {
 
 const ttl = 10 * time.Minute // how long a code is valid
 
-// Rate limits. emailsTo and wrongCodes are per known or unknown email address. Each network from which the user has signed in has
-// separate counters, so that an attacker cannot lock the user out. 25 guesses at a code of 6 digits in a day succeed with a
-// probability of 0.0025 %.
+// Rate limits. 25 guesses at a code of 6 digits in a day succeed with a probability of 0.0025 %.
 var (
 	requestsOfNetwork = ratelimit.Rule{Name: "email-code-requests", Max: 100, Window: time.Hour}
-	emailsTo          = ratelimit.Rule{Name: "email-code-emails", Max: 5, Window: time.Hour}
 	attempts          = ratelimit.Rule{Name: "email-code", Max: 5, Window: ttl} // per challenge; counted in Code
-	wrongCodes        = ratelimit.Rule{Name: "email-code-account", Max: 25, Window: 24 * time.Hour}
+
+	emailsTo = limit{
+		known: ratelimit.Rule{Name: "email-code-emails", Max: 5, Window: time.Hour},
+		site:  ratelimit.Rule{Name: "email-code-emails-site", Max: 5, Window: time.Hour},
+		all:   ratelimit.Rule{Name: "email-code-emails-address", Max: 15, Window: time.Hour},
+	}
+	wrongCodes = limit{
+		known: ratelimit.Rule{Name: "email-code-network", Max: 25, Window: 24 * time.Hour},
+		site:  ratelimit.Rule{Name: "email-code-site", Max: 10, Window: 24 * time.Hour},
+		all:   ratelimit.Rule{Name: "email-code-account", Max: 25, Window: 24 * time.Hour},
+	}
 )
+
+// limit has the rules for a known or unknown email address. The networks from which the user has signed in have separate
+// counters, so that an attacker elsewhere cannot lock the user out. A site cannot use up all alone, so that an attacker with one
+// site cannot lock out the others.
+type limit struct {
+	known ratelimit.Rule // per address and network from which the user has signed in
+	site  ratelimit.Rule // per address and site; see ratelimit.Site
+	all   ratelimit.Rule // per address, for all networks from which the user has not signed in
+}
 
 // Request sends a code to the email address. It does not send a code if the address has received too many emails, or if the
 // address belongs to no user and sign-up is off. The result and the response time do not reveal whether a code is sent.
@@ -87,11 +103,7 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 	}
 	send := err == nil || s.signup
 	if e.Attempt == 1 { // an email counts once
-		key, err := s.key(ctx, emailsTo, access.Client{Address: e.Args["client"]}, e.Address, u.ID)
-		if err != nil {
-			return nil, err
-		}
-		_, err = s.limiter.Take(ctx, key)
+		_, err := s.count(ctx, emailsTo, access.Client{Address: e.Args["client"]}, e.Address, u.ID)
 		if err != nil && !apperr.Is(err, apperr.TooManyRequests) {
 			return nil, err
 		}
@@ -106,14 +118,24 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 	return newMessage(u, s.code(id)), nil
 }
 
-// key returns the key of the counter that applies to a client. Each network from which the user has signed in has its own
-// counter. All other networks share a counter.
-func (s *Service) key(ctx context.Context, rule ratelimit.Rule, client access.Client, address string, id store.ID) (ratelimit.Key, error) {
+// count adds one to the counters of a limit that apply to a client, and returns their keys. TooManyRequests: a counter is used
+// up; count leaves the counters after it unchanged, so that a site that has used up its counter does not use up limit.all.
+func (s *Service) count(ctx context.Context, l limit, client access.Client, address string, id store.ID) ([]ratelimit.Key, error) {
 	known, err := s.users.KnowsNetwork(ctx, id, client.Address) // even without a user, so that the duration is the same
-	if known {
-		return rule.Of(address, ratelimit.Network(client.Address)), err
+	if err != nil {
+		return nil, err
 	}
-	return rule.Of(address), err
+	keys := []ratelimit.Key{l.site.Of(address, ratelimit.Site(client.Address)), l.all.Of(address)}
+	if known {
+		network := ratelimit.Network(client.Address)
+		keys = []ratelimit.Key{l.known.Of(address, network), l.all.Of(address, network)} // also two, so that the duration is the same
+	}
+	for _, key := range keys {
+		if _, err := s.limiter.Take(ctx, key); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
 }
 
 // id returns the ID of the Code of a challenge.
@@ -166,17 +188,14 @@ func (s *Service) use(ctx context.Context, client access.Client, in SignInInput)
 		return c, nil, apperr.Replace(err, apperr.NotFound, noChallenge())
 	}
 	limits := ratelimit.States{{Rule: attempts, Left: attempts.Max - int(c.Attempts), Reset: c.ExpiresAt.Sub(now.Time)}}
-	key, err := s.key(ctx, wrongCodes, client, c.Email, c.UserID)
+	keys, err := s.count(ctx, wrongCodes, client, c.Email, c.UserID)
 	if err != nil {
-		return c, limits, err
-	}
-	if _, err := s.limiter.Take(ctx, key); err != nil {
 		return c, limits, err
 	}
 	if equal := subtle.ConstantTimeCompare([]byte(s.code(c.ID)), []byte(in.Code)) == 1; !equal || !c.Sent {
 		return c, limits, wrongCode()
 	}
-	if err := s.limiter.Undo(ctx, key); err != nil { // only wrong codes count
+	if err := s.limiter.Undo(ctx, keys...); err != nil { // only wrong codes count
 		return c, limits, err
 	}
 	n, err := s.codes.Delete(ctx, store.Eq("id", c.ID))
