@@ -167,7 +167,7 @@ func (h *Handler) run(ctx context.Context, g *gin.Context, caller access.Princip
 		result := Result{
 			Status: r.status, Location: r.header.Get("Location"), ETag: r.header.Get("ETag"), Body: bytes.TrimSpace(r.body.Bytes()),
 		}
-		responses.add(op.Name, result)
+		responses.add(string(op.Name), result)
 		results = append(results, result)
 	}
 	return results, nil

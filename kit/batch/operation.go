@@ -34,17 +34,35 @@ type Operations []Operation
 
 // Operation is one write.
 type Operation struct {
-	Name    string `json:"name" example:"first"` // name with which later operations can refer to the response
+	Name    Name   `json:"name" swaggertype:"string" example:"first"` // name with which later operations can refer to the response
 	Method  string `json:"method" validate:"required,oneof=POST PUT PATCH DELETE" example:"POST"`
 	Path    string `json:"path" validate:"required,max=1000" example:"/articles"` // path of a resource, relative to the base address of the API
 	Body    Object `json:"body" swaggertype:"object" extensions:"x-json=object"`  // the parameters of the operation
 	IfMatch string `json:"ifMatch" validate:"max=1000"`                           // the value of the header If-Match
 } //	@name	BatchOperation
 
+// Name is the name of an operation.
+type Name string
+
 // Object is a JSON object.
 type Object json.RawMessage
 
-var _, _ rest.Parser = (*Operations)(nil), (*Object)(nil)
+var _, _, _ rest.Parser = (*Operations)(nil), (*Name)(nil), (*Object)(nil)
+
+// ParseInput implements rest.Parser. An empty name is an error, because no operation can refer to it.
+func (n *Name) ParseInput(name string, value json.RawMessage) []apperr.Field {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return []apperr.Field{{Param: name, Code: apperr.Type, Message: "Must be a string."}}
+	}
+	if !namePattern.MatchString(text) {
+		return []apperr.Field{{
+			Param: name, Code: apperr.Format, Message: "Must begin with a lower-case letter and have at most 30 letters and digits. Omit a name that no operation refers to.",
+		}}
+	}
+	*n = Name(text)
+	return nil
+}
 
 // ParseInput implements rest.Parser.
 func (o *Object) ParseInput(name string, value json.RawMessage) []apperr.Field {
@@ -79,7 +97,7 @@ func (o *Operations) ParseInput(name string, value json.RawMessage) []apperr.Fie
 		}
 		fieldErrs = append(fieldErrs, prefixed(i, found)...)
 		if op.Name != "" {
-			names[op.Name] = true
+			names[string(op.Name)] = true
 		}
 		*o = append(*o, op)
 	}
@@ -107,11 +125,7 @@ func (op Operation) check(names map[string]bool) (fieldErrs []apperr.Field) {
 	add := func(param string, code apperr.FieldCode, message string) {
 		fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: param, Code: code, Message: message})
 	}
-	switch {
-	case op.Name == "":
-	case !namePattern.MatchString(op.Name):
-		add("name", apperr.Format, "Must begin with a lower-case letter and have at most 30 letters and digits.")
-	case names[op.Name]:
+	if names[string(op.Name)] {
 		add("name", apperr.FieldConflict, "Is the name of an earlier operation.")
 	}
 	known := func(reference string) (jsontext.Value, string) {

@@ -29,6 +29,8 @@ func TestParse(t *testing.T) {
 		{`[{"method":"POST","path":"/a","body":"$a.b"}]`, "operations[0].body type"},
 		{`[{"method":"POST","method":"PUT","path":"/a"}]`, "operations[0] type"},
 		{`[{"name":"A","method":"POST","path":"/a"}]`, "operations[0].name format"},
+		{`[{"name":"","method":"POST","path":"/a"},{"name":5,"method":"POST","path":"/a"}]`, "operations[0].name format, operations[1].name type"},
+		{`[{"name":null,"method":"POST","path":"/a"}]`, ""},
 		{`[{"name":"a","method":"POST","path":"/a"},{"name":"a","method":"POST","path":"/a"}]`, "operations[1].name conflict"},
 		{`[{"name":"a","method":"POST","path":"/a/$a.id"}]`, "operations[0].path unknown_reference"},
 		{`[{"method":"POST","path":"/a","body":{"x":"$b.id","y":{"z":[1,"$c.id"]}}},{"name":"b","method":"POST","path":"/a"}]`,
