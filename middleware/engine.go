@@ -23,6 +23,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/slot"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/telemetry"
 )
 
@@ -82,14 +83,14 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 	}
 }
 
-// severity returns the level at which a failed request is logged: Info if the client has disconnected, Warn for overload,
-// and Error otherwise.
+// severity returns the level at which a failed request is logged: Info if the client has disconnected, Warn for overload or a
+// busy database, and Error otherwise.
 func severity(err error) slog.Level {
 	var e *apperr.Error
 	switch {
 	case errors.Is(err, context.Canceled):
 		return slog.LevelInfo
-	case errors.As(err, &e) && e.Overload:
+	case errors.As(err, &e) && e.Overload, errors.Is(err, store.ErrBusy):
 		return slog.LevelWarn
 	}
 	return slog.LevelError

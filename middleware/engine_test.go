@@ -14,13 +14,19 @@ import (
 // TestSeverity checks that clients cannot fill the log with errors.
 func TestSeverity(t *testing.T) {
 	t.Parallel()
-	for want, err := range map[slog.Level]error{
-		slog.LevelInfo:  store.Unavailable(context.Canceled),
-		slog.LevelWarn:  apperr.New(apperr.Unavailable, "Too much.").AsOverload(),
-		slog.LevelError: store.Unavailable(errors.New("gone")),
+	for _, test := range []struct {
+		err  error
+		want slog.Level
+	}{
+		{store.Unavailable(context.Canceled), slog.LevelInfo},
+		{store.Busy(context.Canceled), slog.LevelInfo},
+		{store.Busy(context.DeadlineExceeded), slog.LevelWarn},
+		{apperr.New(apperr.Unavailable, "Too much.").AsOverload(), slog.LevelWarn},
+		{store.Unavailable(context.DeadlineExceeded), slog.LevelError},
+		{store.Unavailable(errors.New("gone")), slog.LevelError},
 	} {
-		if got := severity(fmt.Errorf("wrapped: %w", err)); got != want {
-			t.Errorf("%v: %v, want %v", err, got, want)
+		if got := severity(fmt.Errorf("wrapped: %w", test.err)); got != test.want {
+			t.Errorf("%v: %v, want %v", test.err, got, test.want)
 		}
 	}
 }

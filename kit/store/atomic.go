@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"sync"
@@ -20,6 +21,15 @@ var ErrNoTransactions = apperr.New(apperr.NotSupported, "This request needs a da
 // ErrTooLong is returned by DB.Atomic, and by operations inside an Atomic, if the Atomic exceeds its time limit. Nothing is
 // stored.
 var ErrTooLong = apperr.New(apperr.Unavailable, "The change took too long, and nothing was stored. Try again in a few seconds.").AsOverload()
+
+// ErrBusy is the cause of the errors of Busy.
+var ErrBusy = errors.New("store: the operation has waited too long")
+
+// Busy returns the error for an operation whose context ended before the operation began. ended is the error of the context. The
+// operation has changed nothing.
+func Busy(ended error) *apperr.Error {
+	return apperr.New(apperr.Unavailable, "The database is busy. Try again in a few seconds.").WithCause(fmt.Errorf("%w: %w", ErrBusy, ended))
+}
 
 // ErrSearchInAtomic is returned inside an Atomic by an operation whose filter has a Search.
 var ErrSearchInAtomic = errors.New("store: an Atomic cannot search; search before calling Atomic")

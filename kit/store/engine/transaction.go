@@ -26,7 +26,7 @@ func (t *Transaction) Do(ctx context.Context, operation func() error) error {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
-		t.err = store.Unavailable(err)
+		t.err = store.Busy(err).AsOverload()
 		return t.err
 	}
 	err := operation()
@@ -40,7 +40,7 @@ func (t *Transaction) Run(ctx context.Context, f func(context.Context) error) (e
 	err = errPanic
 	defer func() { err = t.End(err, errEnded) }()
 	if err = f(ctx); err == nil && ctx.Err() != nil {
-		err = store.Unavailable(ctx.Err())
+		err = store.Busy(ctx.Err()).AsOverload()
 	}
 	return err
 }

@@ -44,7 +44,7 @@ func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 		return store.ErrNoTransactions
 	}
 	if ctx.Err() != nil {
-		return store.Unavailable(ctx.Err())
+		return store.Busy(ctx.Err()).AsOverload()
 	}
 	transaction, err := db.client.StartSession()
 	if err != nil {

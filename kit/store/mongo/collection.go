@@ -50,7 +50,7 @@ func (c *collection) begin(ctx context.Context, f store.Filter) (filter bson.D, 
 		return filter, func() { c.searches.Release(1) }, nil
 	}
 	if ctx.Err() != nil {
-		return nil, nil, store.Unavailable(ctx.Err())
+		return nil, nil, store.Busy(ctx.Err())
 	}
 	return nil, nil, store.ErrSearches
 }

@@ -52,7 +52,7 @@ func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) (err er
 			return translate(err)
 		case <-abandoned:
 			if job.claimed.CompareAndSwap(false, true) {
-				return store.Unavailable(ctx.Err())
+				return store.Busy(ctx.Err()).AsOverload()
 			}
 			abandoned = nil
 		}

@@ -235,8 +235,9 @@ func TestAtomicGivenUp(t *testing.T) {
 		})
 	})
 	cancel()
-	if err := wait(); !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) {
-		t.Errorf("Atomic returns %v, want Unavailable by context.Canceled", err)
+	var busy *apperr.Error
+	if err := wait(); !errors.As(err, &busy) || !busy.Overload || !errors.Is(err, context.Canceled) || !errors.Is(err, store.ErrBusy) {
+		t.Errorf("Atomic returns %v, want Busy by context.Canceled as overload", err)
 	}
 	release()
 	must(t, db.Atomic(t.Context(), func(context.Context) error { return nil }))

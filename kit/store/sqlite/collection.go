@@ -182,7 +182,7 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 		return c.decode(doc, into)
 	}
 	if err := ctx.Err(); err != nil {
-		return store.Unavailable(err)
+		return store.Busy(err)
 	}
 	key := cacheKey{c.spec.Name, id}
 	doc, state := c.db.cache.get(key)

@@ -202,8 +202,8 @@ func newReaders(n int, dsn string) *readers {
 	return r
 }
 
-// use waits for a connection and calls read with it. It translates the error that read returns. Other errors: Unavailable if
-// ctx ends first or the pool is closed; ErrSearches if no connection is free within r.wait.
+// use waits for a connection and calls read with it. It translates the error that read returns. Other errors: store.Busy if
+// ctx ends first; Unavailable if the pool is closed; ErrSearches if no connection is free within r.wait.
 func (r *readers) use(ctx context.Context, read func(*conn) error) (err error) {
 	var c *conn
 	select {
@@ -215,7 +215,7 @@ func (r *readers) use(ctx context.Context, read func(*conn) error) (err error) {
 	}
 	defer func() { r.idle <- c }()
 	if err := ctx.Err(); err != nil {
-		return store.Unavailable(err)
+		return store.Busy(err)
 	}
 	if c == nil {
 		if c, err = r.open(ctx); err != nil {
@@ -239,7 +239,7 @@ func (r *readers) await(ctx context.Context) (*conn, error) {
 	case <-r.closed:
 		return nil, store.Unavailable(errClosed)
 	case <-ctx.Done():
-		return nil, store.Unavailable(ctx.Err())
+		return nil, store.Busy(ctx.Err())
 	}
 }
 

@@ -87,7 +87,7 @@ func (c *collection) writeText(ctx context.Context, b *builder, do func(*transac
 		}
 	}
 	if err := c.db.large.Acquire(ctx, 1); err != nil {
-		return store.Unavailable(err)
+		return store.Busy(err)
 	}
 	defer c.db.large.Release(1)
 	if words == nil {

@@ -55,7 +55,7 @@ func TestLargeTextsTakeTurns(t *testing.T) {
 		},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		if err := write(ctx); !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.DeadlineExceeded) {
+		if err := write(ctx); !errors.Is(err, store.ErrBusy) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", name, err)
 		}
 		cancel()

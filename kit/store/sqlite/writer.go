@@ -101,7 +101,7 @@ func newWriter(c *conn, readers *readers, cache *cache) *writer {
 }
 
 // do queues a change, waits until the change is on disk, and returns the error of the change. If ctx ends before the change
-// begins, do returns Unavailable and the change is not made. Once the change has begun, do waits regardless of ctx.
+// begins, do returns store.Busy and the change is not made. Once the change has begun, do waits regardless of ctx.
 func (w *writer) do(ctx context.Context, change func(*transaction) error) error {
 	job := &write{do: change, result: make(chan error, 1)}
 	if err := w.send(ctx, job); err != nil {
@@ -112,13 +112,13 @@ func (w *writer) do(ctx context.Context, change func(*transaction) error) error 
 		return translate(err)
 	case <-ctx.Done():
 		if job.claimed.CompareAndSwap(false, true) {
-			return store.Unavailable(ctx.Err())
+			return store.Busy(ctx.Err())
 		}
 		return translate(<-job.result)
 	}
 }
 
-// send queues a write. It returns Unavailable if ctx ends first or the writer is closed.
+// send queues a write. Errors: store.Busy if ctx ends first; Unavailable if the writer is closed.
 func (w *writer) send(ctx context.Context, job *write) error {
 	w.queueMu.RLock()
 	defer w.queueMu.RUnlock()
@@ -126,13 +126,13 @@ func (w *writer) send(ctx context.Context, job *write) error {
 		return store.Unavailable(errClosed)
 	}
 	if err := ctx.Err(); err != nil {
-		return store.Unavailable(err)
+		return store.Busy(err)
 	}
 	select {
 	case w.queue <- job:
 		return nil
 	case <-ctx.Done():
-		return store.Unavailable(ctx.Err())
+		return store.Busy(ctx.Err())
 	}
 }
 

@@ -245,8 +245,8 @@ func TestGivenUp(t *testing.T) {
 		runtime.Gosched()
 	}
 	cancel()
-	if err := <-response; !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) {
-		t.Errorf("Insert returns %v before its turn, want Unavailable by context.Canceled", err)
+	if err := <-response; !apperr.Is(err, apperr.Unavailable) || !errors.Is(err, context.Canceled) || !errors.Is(err, store.ErrBusy) {
+		t.Errorf("Insert returns %v before its turn, want Busy by context.Canceled", err)
 	}
 	release()
 	must(t, c.Insert(t.Context(), newItem("item")))

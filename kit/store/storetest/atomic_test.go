@@ -247,7 +247,7 @@ func testAtomicContext(t *testing.T, open Opener) {
 			rest(ctx)
 			return nil
 		})
-		if wantCode(t, err, apperr.Unavailable); !errors.Is(err, context.Canceled) {
+		if wantCode(t, err, apperr.Unavailable); !errors.Is(err, context.Canceled) || !errors.Is(err, store.ErrBusy) {
 			t.Errorf("Atomic returns %v", err)
 		}
 	}
