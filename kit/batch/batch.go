@@ -17,6 +17,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
@@ -67,7 +68,7 @@ type Result struct {
 //	@Success		200				{object}	Output
 //	@Failure		403				{object}	rest.Problem	"forbidden: the caller may not execute an operation; insufficient_scope: the API key lacks a scope that an operation requires"
 //	@Failure		404				{object}	rest.Problem	"not_found: the record of an operation does not exist"
-//	@Failure		409				{object}	rest.Problem	"conflict: an operation conflicts with another record"
+//	@Failure		409				{object}	rest.Problem	"conflict: an operation conflicts with another record, or the operations would change or delete more than 1,000 records that refer to deleted ones"
 //	@Failure		412				{object}	rest.Problem	"precondition_failed: the record of an operation does not have the version in ifMatch"
 //	@Failure		501				{object}	rest.Problem	"not_supported: the database has no transactions"
 //	@Security		UserToken
@@ -91,7 +92,7 @@ func (h *Handler) Handle(g *gin.Context) error {
 		if err != nil {
 			return err
 		}
-		results, err := h.run(ctx, g, caller, in.Operations)
+		results, err := h.run(resource.ShareLimit(ctx), g, caller, in.Operations)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,8 +11,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/testkit/testdb"
 )
 
@@ -52,5 +56,74 @@ func TestResponseOfStored(t *testing.T) {
 	}
 	if w.Code != http.StatusOK || w.Body.Len() < size {
 		t.Errorf("status %d, %.300s", w.Code, w.Body)
+	}
+}
+
+// record is a document that can refer to another one.
+type record struct {
+	store.Meta `bson:",inline"`
+	To         *store.ID `json:"to"`
+}
+
+// TestSharedLimit deletes two records in one batch. Each deletion stays below the limit of a deletion, but both exceed it.
+func TestSharedLimit(t *testing.T) {
+	t.Parallel()
+	deps := kit.Deps{DB: testdb.Open(t), Now: time.Now}
+	open := func(name string, references ...resource.Reference) *resource.Collection[record] {
+		spec := store.Spec{Name: name, Indexes: []store.Index{{Fields: []string{"to"}}}}
+		return resource.Open(deps, spec, func(r record) record { return r }, resource.Public, resource.Public, references...)
+	}
+	targets := open("targets")
+	referring := open("referring", resource.To("to", targets, resource.Cascade)).Unrestricted()
+	if err := deps.DB.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ids := []store.ID{store.NewID(), store.NewID()}
+	err := deps.DB.Atomic(t.Context(), func(ctx context.Context) (err error) {
+		add := func(c *store.Collection[record], id store.ID, to *store.ID) {
+			err = errors.Join(err, c.Insert(ctx, record{store.NewMeta(id, store.At(time.Unix(1, 0))), to}))
+		}
+		for _, id := range ids {
+			add(targets.Unrestricted(), id, nil)
+			for range resource.MaxReferring/2 + 1 {
+				add(referring, store.NewID(), &id)
+			}
+		}
+		return err
+	})
+	if errors.Is(err, store.ErrNoTransactions) {
+		t.Skip("the database has no transactions")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	h := &Handler{DB: deps.DB, Engine: gin.New()}
+	h.Engine.Use(Use)
+	h.Engine.DELETE("/targets/:id", rest.Handle(func(g *gin.Context) error {
+		id, _ := store.ParseID(g.Param("id"))
+		if err := targets.Delete(g.Request.Context(), access.Principal{Master: true}, id, nil); err != nil {
+			return err
+		}
+		return rest.NoContent(g)
+	}))
+	h.Authenticate = func(context.Context, *gin.Context) (access.Principal, error) { return access.Principal{}, nil }
+	h.Keep = func(context.Context, *gin.Context, int, []byte) error { return nil }
+	engine := gin.New()
+	engine.POST("/batch", rest.Handle(h.Handle))
+	remove := func(id store.ID) string { return `{"method":"DELETE","path":"/targets/` + id.Hex() + `"}` }
+	for _, test := range []struct {
+		operations string
+		want       int
+		body       string
+	}{
+		{remove(ids[0]) + "," + remove(ids[1]), http.StatusConflict, `"operation":1`},
+		{remove(ids[0]), http.StatusOK, ""},
+		{remove(ids[1]), http.StatusOK, ""},
+	} {
+		r := httptest.NewRequest("POST", "/batch", strings.NewReader(`{"operations":[`+test.operations+`]}`))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		if engine.ServeHTTP(w, r); w.Code != test.want || !strings.Contains(w.Body.String(), test.body) {
+			t.Errorf("%s: status %d, %.300s", test.operations, w.Code, w.Body)
+		}
 	}
 }

@@ -21,8 +21,17 @@ const (
 	Keep                     // nothing happens: the reference keeps the ID of the deleted record
 )
 
-// MaxReferring is the maximum number of records that a deletion can change or delete besides the record itself.
+// MaxReferring is the maximum number of records that a deletion can change or delete besides the record itself. The deletions of
+// a batch share this limit (ShareLimit).
 const MaxReferring = 1000
+
+// limitKey is the context key for the number of records that deletions with a shared limit have changed or deleted, an *int.
+type limitKey struct{}
+
+// ShareLimit returns a context whose deletions share the limit MaxReferring. They must not run concurrently.
+func ShareLimit(ctx context.Context) context.Context {
+	return context.WithValue(ctx, limitKey{}, new(int))
+}
 
 // Referrers are the references to the records of a Target.
 type Referrers struct{ plans []planner }
@@ -33,9 +42,13 @@ type planner func(ctx context.Context, d *Deletion, ids []store.ID) error
 func (r *Referrers) referredBy(plan planner) { r.plans = append(r.plans, plan) }
 
 // PlanDeletion returns what happens to the referring records if a record is deleted. It does not change any records. Conflict:
-// a reference restricts the deletion, or more than MaxReferring records would change.
+// a reference restricts the deletion, or more than MaxReferring records would change, with those of earlier plans if ctx is from
+// ShareLimit.
 func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, error) {
-	d := &Deletion{deleted: map[store.ID]bool{id: true}}
+	d := &Deletion{deleted: map[store.ID]bool{id: true}, affected: new(int)}
+	if shared, ok := ctx.Value(limitKey{}).(*int); ok {
+		d.affected = shared
+	}
 	if err := r.plan(ctx, d, []store.ID{id}); err != nil {
 		return nil, err
 	}
@@ -61,7 +74,7 @@ func (r *Referrers) plan(ctx context.Context, d *Deletion, ids []store.ID) error
 type Deletion struct {
 	deleted        map[store.ID]bool // the record and the records that are deleted with it
 	blocked        []blocked
-	affected       int                           // number of records that are changed or deleted, without the record itself
+	affected       *int                          // number of records that are changed or deleted, without the record itself; see ShareLimit
 	clear, cascade []func(context.Context) error // cascade in the order of planning: a record before the records that refer to it
 }
 
@@ -175,9 +188,9 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 		d.blocked = append(d.blocked, blocked{r.collection.name, r.field, referring})
 		return nil
 	}
-	d.affected += len(referring)
-	if d.affected > MaxReferring {
-		return apperr.New(apperr.Conflict, "The deletion would change more than %d other records, among them %s. Delete some of them first.",
+	*d.affected += len(referring)
+	if *d.affected > MaxReferring {
+		return apperr.New(apperr.Conflict, "The deletion would change more than %d other records, among them %s. Delete some of them first. The deletions of a batch share this limit.",
 			MaxReferring, r.collection.name)
 	}
 	if r.onDelete == Clear {
