@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math"
 	"mime/multipart"
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-playground/validator/v10"
@@ -26,9 +24,10 @@ import (
 // fields, and then the unknown parameters.
 //
 // The type of a field is string, bool, int64, float64, store.Time, Date, ID, UUID or Decimal (a JSON string or number), a list of
-// these (a JSON array, a repeated form parameter, or one comma-separated form value), a type that implements Parser, or a pointer
-// to one of these types. The fields of embedded structs are parameters too. If a parameter is absent, null, or empty (an empty
-// form value, string or list), its field gets the default or, without a default, the zero value. Tags:
+// these, a type that implements Parser, or a pointer to one of these types. A list is a JSON array, also as the value of a form
+// parameter, a repeated form parameter, or one comma-separated form value. The fields of embedded structs are parameters too. If
+// a parameter is absent, null, or empty (an empty form value, string or list), its field gets the default or, without a default,
+// the zero value. Tags:
 //
 //   - json: the name of the parameter.
 //   - default: the default; see store.SetDefaults.
@@ -308,6 +307,9 @@ func allocate(dst reflect.Value) reflect.Value {
 func (f field) fromForm(texts []string, dst reflect.Value) *apperr.Field {
 	if dst.Kind() == reflect.Slice && !f.parser {
 		if len(texts) == 1 {
+			if isArray(texts[0]) {
+				return f.fromJSON(texts[0], dst)
+			}
 			texts = strings.Split(texts[0], ",")
 		}
 		return f.setList(texts, dst, f.setScalar)
@@ -316,6 +318,11 @@ func (f field) fromForm(texts []string, dst reflect.Value) *apperr.Field {
 		return &apperr.Field{Code: apperr.Type, Message: "Must be given once."}
 	}
 	return f.setScalar(texts[0], dst)
+}
+
+// isArray reports whether a form value is a JSON array.
+func isArray(text string) bool {
+	return strings.HasPrefix(strings.TrimSpace(text), "[") && utf8.ValidString(text) && json.Valid([]byte(text))
 }
 
 func (f field) fromJSON(raw string, dst reflect.Value) *apperr.Field {
@@ -365,73 +372,4 @@ func (f field) setList(values []string, dst reflect.Value, set func(string, refl
 	}
 	dst.Set(list)
 	return nil
-}
-
-// Parse parses a parameter of a body or of a query string. T is string, bool, int64, float64, store.Time, store.Date, store.ID,
-// store.UUID or store.Decimal. fieldErr is nil if the value is valid. Otherwise it has Code and Message, and the caller sets In
-// and Param. Code is Format if T is string, store.ID or store.UUID, otherwise Type.
-func Parse[T any](text string) (value T, fieldErr *apperr.Field) {
-	fieldErr = parse(text, &value)
-	return value, fieldErr
-}
-
-// maxInt is the largest integer that every JSON reader represents exactly (RFC 8259 section 6).
-const maxInt = 1<<53 - 1
-
-// parse is like Parse, but stores the value in the variable that into points to.
-func parse(text string, into any) *apperr.Field {
-	var err error
-	var expected string
-	switch p := into.(type) {
-	case *string:
-		*p = text
-		return CheckString(text)
-	case *store.ID:
-		var ok bool
-		*p, ok = store.ParseID(text)
-		if !ok {
-			return &apperr.Field{Code: apperr.Format, Message: "Must be an ID: 24 hexadecimal characters."}
-		}
-	case *store.UUID:
-		*p, err = store.ParseUUID(text)
-		if err != nil {
-			return &apperr.Field{Code: apperr.Format, Message: "Must be a UUID such as 123e4567-e89b-42d3-a456-426614174000."}
-		}
-	case *bool:
-		*p = text == "true"
-		if !*p && text != "false" {
-			return wrongType("true or false")
-		}
-	case *int64:
-		*p, err = strconv.ParseInt(text, 10, 64)
-		if *p > maxInt || *p < -maxInt {
-			err = strconv.ErrRange
-		}
-		expected = "an integer between -9007199254740991 and 9007199254740991"
-	case *float64:
-		*p, err = strconv.ParseFloat(text, 64)
-		if math.IsInf(*p, 0) || math.IsNaN(*p) {
-			err = strconv.ErrRange
-		}
-		expected = "a number"
-	case *store.Time:
-		*p, err = store.ParseTime(text)
-		expected = "a time such as 2006-01-02T15:04:05.000Z"
-	case *store.Date:
-		*p, err = store.ParseDate(text)
-		expected = "a date such as 2006-01-02"
-	case *store.Decimal:
-		*p, err = store.ParseDecimal(text)
-		expected = "a number such as 12.5, with at most 12 digits before the point and 6 after it"
-	default:
-		panic(fmt.Sprintf("rest: a parameter cannot have the type %T", into))
-	}
-	if err != nil {
-		return wrongType(expected)
-	}
-	return nil
-}
-
-func wrongType(expected string) *apperr.Field {
-	return &apperr.Field{Code: apperr.Type, Message: "Must be " + expected + "."}
 }

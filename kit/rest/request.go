@@ -312,7 +312,7 @@ func readBody(r *http.Request) (Params, error) {
 		form, err := parseMultipart(body, params["boundary"])
 		return Params{form: form}, err
 	}
-	object, err := parseObject(body)
+	object, err := parseObject(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))) // a byte order mark; see RFC 8259, section 8.1
 	return Params{json: object}, err
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"reflect"
 	"regexp"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
-	"github.com/shopspring/decimal"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"example.com/ginseng/kit/apperr"
@@ -36,10 +34,24 @@ func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 // ParseTime parses an RFC 3339 time with any zone and precision. It fails if the year in UTC does not have four digits.
 func ParseTime(s string) (Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
+	if err == nil && !isRFC3339(s) {
+		err = fmt.Errorf("store: %q is not an RFC 3339 time", s)
+	}
 	if err != nil {
 		return Time{}, err
 	}
 	return At(t), checkYear(t)
+}
+
+// isRFC3339 reports whether s, which time.Parse has accepted, is valid by RFC 3339, section 5.6. time.Parse also accepts an hour
+// with one digit, a decimal comma, and time zones such as +24:00 and +00:60.
+func isRFC3339(s string) bool {
+	const hourEnd, secondsEnd = len("2006-01-02T15"), len("2006-01-02T15:04:05")
+	if s[hourEnd] != ':' || s[secondsEnd] == ',' {
+		return false
+	}
+	zone := s[len(s)-len("07:00"):]
+	return s[len(s)-1] == 'Z' || zone[:2] < "24" && zone[3:] < "60"
 }
 
 // checkYear fails if the year of t in UTC does not have four digits.
@@ -124,102 +136,6 @@ func UnmarshalValues(data []byte) ([]any, error) {
 		}
 	}
 	return doc.Values, nil
-}
-
-// Decimal is an exact number with up to 12 digits before the decimal point and 6 after it. Compare values with ==, < and >. For
-// arithmetic, see Big. In JSON a Decimal is a string without trailing zeros. Databases store the number of millionths plus
-// 2·10^18. A client cannot send an integer this large, so a migration can distinguish stored decimals from integers.
-type Decimal int64
-
-const (
-	decimalPlaces = 6
-	decimalUnits  = 1_000_000
-	decimalOffset = 2_000_000_000_000_000_000
-)
-
-// StoredDecimal returns the decimal that a database stores as n; ok is false if n is not a stored decimal.
-func StoredDecimal(n int64) (d Decimal, ok bool) {
-	return Decimal(n - decimalOffset), n > decimalOffset/2 && n < decimalOffset/2*3
-}
-
-// Stored returns the integer that engines store for d; StoredDecimal is the inverse.
-func (d Decimal) Stored() int64 { return int64(d) + decimalOffset }
-
-func (d *Decimal) setStored(n int64) error {
-	stored, ok := StoredDecimal(n)
-	if !ok {
-		return fmt.Errorf("store: %d is not a stored decimal", n)
-	}
-	*d = stored
-	return nil
-}
-
-// MarshalBSONValue returns the stored integer.
-func (d Decimal) MarshalBSONValue() (byte, []byte, error) {
-	typ, data, err := bson.MarshalValue(d.Stored())
-	return byte(typ), data, err
-}
-
-// UnmarshalBSONValue parses the stored integer.
-func (d *Decimal) UnmarshalBSONValue(typ byte, data []byte) error {
-	var n int64
-	if err := bson.UnmarshalValue(bson.Type(typ), data, &n); err != nil {
-		return err
-	}
-	return d.setStored(n)
-}
-
-// Big returns d as a decimal.Decimal, for arithmetic with any number of digits. NewDecimal converts the result back. To divide,
-// use DivRound, because Div rounds to decimal.DivisionPrecision.
-func (d Decimal) Big() decimal.Decimal { return decimal.New(int64(d), -decimalPlaces) }
-
-var decimalLimit = decimal.New(1, 12)
-
-// NewDecimal converts n. It fails if n has more than 12 digits before the decimal point or more than 6 after it. Before
-// converting a product or a quotient, round it with Round (half away from zero), RoundBank (half to even) or Truncate.
-func NewDecimal(n decimal.Decimal) (Decimal, error) {
-	if !n.Truncate(decimalPlaces).Equal(n) {
-		return 0, fmt.Errorf("store: %.40s has more than 6 decimal places; round the number", n)
-	}
-	if n.Abs().GreaterThanOrEqual(decimalLimit) {
-		return 0, fmt.Errorf("store: %.40s has more than 12 digits before the decimal point", n)
-	}
-	return Decimal(n.Shift(decimalPlaces).IntPart()), nil
-}
-
-var decimalPattern = regexp.MustCompile(`^-?\d{1,12}(\.\d{1,6}0*)?$`)
-
-// ParseDecimal parses a number such as -12.5, without exponent. It fails if s has more digits than a Decimal can have.
-func ParseDecimal(s string) (Decimal, error) {
-	if !decimalPattern.MatchString(s) {
-		return 0, fmt.Errorf("store: %.40q is not a number of at most 12 digits and 6 decimal places", s)
-	}
-	if point := strings.IndexByte(s, '.'); point >= 0 {
-		s = s[:min(len(s), point+1+decimalPlaces)] // big.Rat limits the number of digits; the removed digits are zeros
-	}
-	n, _ := new(big.Rat).SetString(s)
-	return Decimal(n.Mul(n, big.NewRat(decimalUnits, 1)).Num().Int64()), nil
-}
-
-// String returns d without trailing zeros.
-func (d Decimal) String() string {
-	text := big.NewRat(int64(d), decimalUnits).FloatString(decimalPlaces)
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-}
-
-// MarshalJSON returns d as a JSON string.
-func (d Decimal) MarshalJSON() ([]byte, error) { return []byte(`"` + d.String() + `"`), nil }
-
-// UnmarshalJSON parses a JSON string or number as ParseDecimal does. It also accepts the stored integer. null leaves d unchanged.
-func (d *Decimal) UnmarshalJSON(b []byte) (err error) {
-	if string(b) == "null" {
-		return nil
-	}
-	if n, err := strconv.ParseInt(string(b), 10, 64); err == nil && d.setStored(n) == nil {
-		return nil
-	}
-	*d, err = ParseDecimal(strings.Trim(string(b), `"`))
-	return err
 }
 
 // Date is a calendar date in the form 2006-01-02. "" means no date.

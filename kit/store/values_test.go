@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -85,7 +86,7 @@ func TestParseTime(t *testing.T) {
 	want := At(time.Date(2024, time.May, 17, 12, 0, 0, 123e6, time.UTC))
 	for _, text := range []string{
 		"2024-05-17T12:00:00.123Z", "2024-05-17T12:00:00.123456789Z", "2024-05-17T14:00:00.123+02:00",
-		"2024-05-17T01:30:00.1239-10:30",
+		"2024-05-17T01:30:00.1239-10:30", "2024-05-17T12:00:00.123-00:00", "2024-05-18T11:59:00.123+23:59",
 	} {
 		if got, err := ParseTime(text); err != nil || got != want {
 			t.Errorf("ParseTime(%q) = %v, %v; want %v", text, got, err, want)
@@ -94,6 +95,8 @@ func TestParseTime(t *testing.T) {
 	for _, text := range []string{
 		"", "now", "2024-05-17", "2024-05-17T12:00:00", "2024-05-17 12:00:00Z", "2024-13-01T00:00:00Z",
 		"2024-02-30T00:00:00Z", "24-05-17T12:00:00Z", "1715947200",
+		"2024-05-17T1:00:00Z", "2024-05-17T1:00:00.5Z", "2024-05-17T1:00:00+02:00", "2024-05-17T12:00:00,5Z", "2024-05-17T12:00:00+24:00",
+		"2024-05-17T12:00:00-24:00", "2024-05-17T12:00:00.5+24:00", "2024-05-17T12:00:00+00:60",
 	} {
 		if got, err := ParseTime(text); err == nil {
 			t.Errorf("ParseTime(%q) = %v, want an error", text, got)
@@ -169,14 +172,40 @@ func TestEncodeJSON(t *testing.T) {
 	}
 }
 
-// TestParseDecimalZeros parses numbers with more zeros at the end than big.Rat accepts.
-func TestParseDecimalZeros(t *testing.T) {
+// TestParseDecimal parses numbers with and without an exponent.
+func TestParseDecimal(t *testing.T) {
 	t.Parallel()
 	zeros := strings.Repeat("0", 1_000_001)
-	for text, want := range map[string]string{"1." + zeros: "1", "-0.000001" + zeros: "-0.000001", "12.5" + zeros: "12.5"} {
+	for text, want := range map[string]string{
+		"12.5": "12.5", "-0.000001": "-0.000001", "-0": "0", "999999999999.999999": "999999999999.999999",
+		"1." + zeros: "1", "-0.000001" + zeros: "-0.000001", "12.5" + zeros: "12.5",
+		"1e-05": "0.00001", "-1E-6": "-0.000001", "1.5e+3": "1500", "120e-7": "0.000012", "0.0000000001e10": "1", "1e11": "100000000000", "0e-999": "0",
+		"1e-7": "", "15e-7": "", "1e12": "", "0.0000001": "", "1000000000000": "", "1e999999999": "", "1e-999999999": "", "1e99999999999999999999": "",
+		"": "", "e1": "", "1e": "", "1e+": "", "1.e1": "", ".5": "", "5.": "", "+1": "", "0x10": "", "1_000": "", "Inf": "", "1e1.5": "", " 1": "", "1\n": "",
+	} {
 		d, err := ParseDecimal(text)
-		if err != nil || d.String() != want {
-			t.Errorf("%.12s and zeros: %s, %v, want %s", text, d, err, want)
+		if err == nil != (want != "") || err == nil && d.String() != want {
+			t.Errorf("%.20s: %s, %v, want %q", text, d, err, want)
+		}
+	}
+}
+
+// TestParseInt parses integers in every form that JSON has for them.
+func TestParseInt(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		"12": 12, "-12": -12, "+12": 12, "012": 12, "1.0": 1, "-1.000": -1, "1e3": 1000, "1.5E+3": 1500, "1000e-3": 1, "9007199254740991.0": 9007199254740991,
+		"9223372036854775807.0": math.MaxInt64, "0e-999": 0, "1." + strings.Repeat("0", 1_000_001): 1,
+	} {
+		if n, err := ParseInt(text); err != nil || n != want {
+			t.Errorf("%.20s: %d, %v, want %d", text, n, err, want)
+		}
+	}
+	for _, text := range []string{
+		"", "1.5", "4503599627370497.1", "15e-1", "1e19", "9223372036854775808", "1e999999999", "1e-999999999", "1.", ".0", "1e", "0x10", "1_000", " 1", "1.0\n", "true",
+	} {
+		if n, err := ParseInt(text); err == nil {
+			t.Errorf("%s: %d, want an error", text, n)
 		}
 	}
 }
@@ -216,13 +245,13 @@ func TestNewDecimal(t *testing.T) {
 // TestDecimalJSON decodes a client's string and number, and the stored integer.
 func TestDecimalJSON(t *testing.T) {
 	t.Parallel()
-	for data, want := range map[string]string{`"12.5"`: "12.5", `12.5`: "12.5", `7`: "7", `2000000000012500000`: "12.5", `null`: "0"} {
+	for data, want := range map[string]string{`"12.5"`: "12.5", `12.5`: "12.5", `7`: "7", `2000000000012500000`: "12.5", `null`: "0", `1e-05`: "0.00001"} {
 		var d Decimal
 		if err := json.Unmarshal([]byte(data), &d); err != nil || d.String() != want {
 			t.Errorf("%s: %s, %v, want %s", data, d, err, want)
 		}
 	}
-	if err := json.Unmarshal([]byte(`1e3`), new(Decimal)); err == nil {
-		t.Error("a number with an exponent is accepted")
+	if err := json.Unmarshal([]byte(`1e-7`), new(Decimal)); err == nil {
+		t.Error("a number with 7 decimals is accepted")
 	}
 }
