@@ -133,6 +133,22 @@ func TestReadErrors(t *testing.T) {
 			{Line: 7, Number: 5, JSON: []byte(`{"int":2}`)},
 		}},
 		{CSV, "text\na\"b\n\"open\nc", []Record{{Line: 2, Number: 1}, {Line: 3, Number: 2}}},
+		{CSV, "text,int\r\na\"b,1\r\n\"a\"b,1\r\nx,2\r\n\"\"\"\",3\r\n", []Record{ // a misplaced quote does not change the next lines
+			{Line: 2, Number: 1},
+			{Line: 3, Number: 2},
+			{Line: 4, Number: 3, JSON: []byte(`{"text":"x","int":2}`)},
+			{Line: 5, Number: 4, JSON: []byte(`{"text":"\"","int":3}`)},
+		}},
+		{CSV, "text,int\r\"a\rb\",1\r\r\"c\"\"\r\nd\",2\re,3", []Record{ // the line ends of old Macs
+			{Line: 2, Number: 1, JSON: []byte(`{"text":"a\rb","int":1}`)},
+			{Line: 4, Number: 2, JSON: []byte(`{"text":"c\"\r\nd","int":2}`)},
+			{Line: 6, Number: 3, JSON: []byte(`{"text":"e","int":3}`)},
+		}},
+		{CSV, "bool,text\nTRUE,TRUE\nFalse,\n'true,", []Record{
+			{Line: 2, Number: 1, JSON: []byte(`{"bool":true,"text":"TRUE"}`)},
+			{Line: 3, Number: 2, JSON: []byte(`{"bool":false}`)},
+			{Line: 4, Number: 3, JSON: []byte(`{"bool":true}`)},
+		}},
 	} {
 		got := read(t, test.format, test.file)
 		if len(got) != len(test.want) {
@@ -145,9 +161,58 @@ func TestReadErrors(t *testing.T) {
 			}
 		}
 	}
-	for _, header := range []string{"", "a,a\n", "a,\n", "\"\n"} {
-		if _, err := NewReader(strings.NewReader(header), CSV, reflect.TypeFor[sample]()); err == nil {
-			t.Errorf("the header %q is accepted", header)
+}
+
+// TestFiles checks that a file that cannot be imported is rejected with the reason.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		format     Format
+		file, want string
+	}{
+		{CSV, "", "the file is empty"},
+		{CSV, "text,text\n", "twice"},
+		{CSV, "text,\n", "without a name"},
+		{CSV, "\"\n", "the header"},
+		{CSV, "text;int\n", "semicolons"},
+		{CSV, "text;int\r", "semicolons"},
+		{CSV, "\"text\";\"int, or none\";\"other\"\r\n", "semicolons"},
+		{CSV, "text\tint\n", "tabs"},
+		{CSV, "\xff\xfet\x00\n\x00", "UTF-16"},
+		{CSV, "\xfe\xff\x00t\x00\n", "UTF-16"},
+		{NDJSON, "\xff\xfe{\x00}\x00", "UTF-16"},
+		{NDJSON, "{\x00}\x00", "UTF-16"},
+		{CSV, "text,gr\xf6\xdfe\n", "not valid UTF-8"},
+		{CSV, "Text,other\n1,2\n", "the fields are at, bool, float"},
+		{CSV, "text," + strings.Repeat(",", MaxColumns-1), "line 1 has more than 1000 fields"},
+	} {
+		if _, err := NewReader(strings.NewReader(test.file), test.format, reflect.TypeFor[sample]()); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%.20q: %v, want %q", test.file, err, test.want)
+		}
+	}
+}
+
+// TestLimits checks that a CSV file cannot fill the memory with one record, such as one with an unclosed quote.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x\n", 50) + strings.Repeat("x", MaxLine-200)
+	for line, want := range map[string]string{
+		`"` + long + "\"\n":                            "",
+		`"` + long + strings.Repeat("x", 200) + "\"\n": "line 3 is longer than 16777216 bytes",
+		strings.Repeat(",", MaxColumns) + "\n":         "line 3 has more than 1000 fields",
+		`"` + strings.Repeat(",", MaxColumns) + "\"\n": "",
+		strings.Repeat(",", MaxColumns-1) + "\n":       "",
+		strings.Repeat(",\n", MaxColumns) + "\"x\"\n":  "",
+	} {
+		r, err := NewReader(strings.NewReader("text\nfirst\n"+line), CSV, reflect.TypeFor[sample]())
+		for err == nil {
+			_, err = r.Next()
+		}
+		if want == "" && !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %q", line, err, want)
+		}
+		if _, again := r.Next(); !errors.Is(again, err) {
+			t.Errorf("%.20q: %v after %v", line, again, err)
 		}
 	}
 }

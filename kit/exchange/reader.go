@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,8 +17,11 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// MaxLine is the maximum size of a line of NDJSON, in bytes.
-const MaxLine = 16 << 20
+// Limits of a file.
+const (
+	MaxLine    = 16 << 20 // bytes of a line of NDJSON, or of a record of CSV
+	MaxColumns = 1000     // fields of a record of CSV
+)
 
 // Record is a record of a file.
 type Record struct {
@@ -38,32 +42,71 @@ type Reader struct {
 	line, number int
 }
 
-// NewReader returns a Reader for records with the fields of the struct type t. NewReader fails if the header of a CSV file
-// cannot be read or is invalid.
+// NewReader returns a Reader for records with the fields of the struct type t. NewReader fails if the file is not UTF-8, or if the
+// header of a CSV file cannot be read or is invalid.
 func NewReader(in io.Reader, format Format, t reflect.Type) (*Reader, error) {
 	r := &Reader{format: format, lines: bufio.NewReaderSize(in, 64<<10)}
-	if mark, _ := r.lines.Peek(3); string(mark) == "\xef\xbb\xbf" { // spreadsheets write a byte order mark
+	mark, _ := r.lines.Peek(3)
+	switch {
+	case bytes.HasPrefix(mark, []byte("\xff\xfe")), bytes.HasPrefix(mark, []byte("\xfe\xff")), bytes.IndexByte(mark, 0) >= 0:
+		return nil, errors.New("the file is UTF-16; save it as UTF-8")
+	case string(mark) == byteOrderMark:
 		_, _ = r.lines.Discard(len(mark))
 	}
 	if format != CSV {
 		return r, nil
 	}
-	r.csv = csv.NewReader(&lineEnds{in: r.lines})
+	return r, r.readHeader(t)
+}
+
+// byteOrderMark is the byte order mark of UTF-8, with which spreadsheets begin a CSV file.
+const byteOrderMark = "\ufeff"
+
+// readHeader reads the header of a CSV file. It fails if the header is invalid, or has no field of the struct type t.
+func (r *Reader) readHeader(t reflect.Type) error {
+	if err := checkSeparator(r.lines); err != nil {
+		return err
+	}
+	r.csv = csv.NewReader(&csvLines{in: r.lines, line: 1, begin: 1})
 	r.csv.ReuseRecord = true
 	header, err := r.csv.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, errors.New("the file is empty; the first line of a CSV file must have the names of the fields")
+		return errors.New("the file is empty; the first line of a CSV file must have the names of the fields")
 	} else if err != nil {
-		return nil, fmt.Errorf("the header: %w", err)
+		return fmt.Errorf("the header: %w", err)
 	}
-	r.names = slices.Clone(header)
+	r.names, r.isText = slices.Clone(header), textFields(t)
+	known := false
 	for i, name := range r.names {
-		if name == "" || slices.Contains(r.names[:i], name) {
-			return nil, fmt.Errorf("the header has the field %q twice, or a field without a name", name)
+		if !utf8.ValidString(name) {
+			return errors.New("the header is not valid UTF-8; save the file as UTF-8")
 		}
+		if name == "" || slices.Contains(r.names[:i], name) {
+			return fmt.Errorf("the header has the field %q twice, or a field without a name", name)
+		}
+		_, ok := r.isText[name]
+		known = known || ok
 	}
-	r.isText = textFields(t)
-	return r, nil
+	if !known {
+		return fmt.Errorf("the first line has no name of a field; the fields are %s", strings.Join(slices.Sorted(maps.Keys(r.isText)), ", "))
+	}
+	return nil
+}
+
+// checkSeparator fails if the first line of the file seems to have another separator than commas.
+func checkSeparator(file *bufio.Reader) error {
+	line, _ := file.Peek(file.Size())
+	if end := bytes.IndexAny(line, "\r\n"); end >= 0 {
+		line = line[:end]
+	}
+	commas := bytes.Count(line, []byte(","))
+	switch {
+	case bytes.Count(line, []byte(";")) > commas:
+		return errors.New("the header has semicolons between the fields; save the file with commas")
+	case bytes.Count(line, []byte("\t")) > commas:
+		return errors.New("the header has tabs between the fields; save the file with commas")
+	}
+	return nil
 }
 
 // textFields returns, for the name of each field of the struct type t, whether the values of the field are JSON strings.
@@ -156,9 +199,13 @@ func (r *Reader) nextCSV() (Record, error) {
 // appendValue appends the JSON value of a cell. The cell must not be empty.
 func (r *Reader) appendValue(object []byte, name, cell string) []byte {
 	text := strings.TrimPrefix(cell, escape)
-	isText, known := r.isText[name]
-	if known && !isText && json.Valid([]byte(text)) {
-		return append(object, text...)
+	if isText, known := r.isText[name]; known && !isText {
+		if lower := strings.ToLower(text); lower == "true" || lower == "false" {
+			return append(object, lower...) // Excel writes TRUE and FALSE
+		}
+		if json.Valid([]byte(text)) {
+			return append(object, text...)
+		}
 	}
 	return appendString(object, text) // a string, or a value of the wrong type, which validation rejects
 }
@@ -166,39 +213,4 @@ func (r *Reader) appendValue(object []byte, name, cell string) []byte {
 func appendString(b []byte, s string) []byte {
 	text, _ := json.Marshal(s) // cannot fail
 	return append(b, text...)
-}
-
-// lineEnds doubles a carriage return before a line feed inside quotes, because csv.Reader would remove the carriage return.
-type lineEnds struct {
-	in     *bufio.Reader
-	quoted bool
-	again  bool // the last byte was a carriage return that must be doubled
-}
-
-func (l *lineEnds) Read(p []byte) (n int, err error) {
-	for n < len(p) {
-		if l.again {
-			p[n], l.again = '\r', false
-			n++
-			continue
-		}
-		if n > 0 && l.in.Buffered() == 0 {
-			return n, nil
-		}
-		b, err := l.in.ReadByte()
-		if err != nil {
-			return n, err
-		}
-		p[n] = b
-		n++
-		switch b {
-		case '"':
-			l.quoted = !l.quoted
-		case '\r':
-			if next, _ := l.in.Peek(1); l.quoted && string(next) == "\n" {
-				l.again = true
-			}
-		}
-	}
-	return n, nil
 }

@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"reflect"
@@ -138,7 +137,7 @@ func (c *call) complete(doc any) (store.Document, error) {
 		if !given || !f.IsValid() {
 			return
 		}
-		if err := json.Unmarshal(raw, f.Addr().Interface()); err != nil {
+		if err := decode(raw, f.Addr().Interface()); err != nil {
 			invalid = append(invalid, apperr.Field{In: "body", Param: name, Code: apperr.Type, Message: "Is not a valid value."})
 		}
 	}

@@ -2,8 +2,6 @@ package records
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sync/errgroup"
 
@@ -97,7 +94,7 @@ func (s *Service) Import(ctx context.Context, in io.Reader, o ImportOptions) (Re
 	if err := im.prepare(ctx); err != nil {
 		return Result{}, err
 	}
-	reader, err := exchange.NewReader(in, o.Format, im.documentType())
+	reader, err := exchange.NewReader(contextReader{ctx, in}, o.Format, im.documentType())
 	if err != nil {
 		return Result{}, err
 	}
@@ -163,83 +160,6 @@ func (im *Importer) checkUpdateBy() error {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return fmt.Errorf("%s is not a unique field of %s%s", im.UpdateBy, im.Resource, hint)
-}
-
-// eachPage calls do with each page of the file. It reads one page ahead.
-func (im *Importer) eachPage(ctx context.Context, reader *exchange.Reader, do func([]*record) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	pages := make(chan []*record)
-	group.Go(func() error {
-		defer close(pages)
-		for {
-			page, err := im.readPage(reader)
-			if len(page) > 0 {
-				select {
-				case pages <- page:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return fmt.Errorf("the file: %w", err)
-			}
-		}
-	})
-	group.Go(func() error {
-		for page := range pages {
-			if err := do(page); err != nil {
-				return err
-			}
-		}
-		return ctx.Err()
-	})
-	return group.Wait()
-}
-
-func (im *Importer) readPage(reader *exchange.Reader) (page []*record, err error) {
-	for size := 0; len(page) < pageRecords && size < pageBytes; {
-		read, err := reader.Next()
-		if err != nil {
-			return page, err
-		}
-		r := &record{Record: read}
-		r.parse(im.Resource)
-		page = append(page, r)
-		size += len(read.JSON)
-	}
-	return page, nil
-}
-
-// parse decodes the line, and sets the fields and the ID of the record.
-func (r *record) parse(resource string) {
-	r.doc, r.wrote = nil, false
-	if r.err = r.Err; r.err != nil {
-		return
-	}
-	r.fields = nil
-	// The API rejects duplicate names later.
-	if err := jsonv2.Unmarshal(r.JSON, &r.fields, jsontext.AllowDuplicateNames(true)); err != nil || r.fields == nil {
-		r.err = errors.New("the line is not a JSON object")
-		return
-	}
-	raw, given := r.fields["id"]
-	if !given || string(raw) == "null" {
-		sum := sha256.Sum256(append([]byte(resource+"\n"), r.JSON...))
-		binary.BigEndian.PutUint32(r.id[:4], uint32(r.Number)) // IDs in the order of the file are faster to store
-		copy(r.id[4:], sum[:])
-		return
-	}
-	var text string
-	var ok bool
-	if json.Unmarshal(raw, &text) == nil {
-		r.id, ok = store.ParseID(text)
-	}
-	if !ok {
-		r.err = apperr.Invalid(apperr.Field{In: "body", Param: "id", Code: apperr.Format, Message: "Must be an ID: 24 hexadecimal characters."})
-	}
 }
 
 // store stores the records of a page. If a record is rejected, store sets the record's err.
@@ -475,7 +395,7 @@ func (im *Importer) find(ctx context.Context, r *record) (store.Document, error)
 		value.Elem().Set(reflect.ValueOf(r.id))
 	} else if raw, given := r.fields[by]; !given || string(raw) == "null" {
 		return nil, apperr.Invalid(apperr.Field{In: "body", Param: by, Code: apperr.Required, Message: "Must be given, to find the record to update."})
-	} else if json.Unmarshal(raw, value.Interface()) != nil {
+	} else if decode(raw, value.Interface()) != nil {
 		return nil, nil // the route reports the wrong type
 	}
 	if text, ok := value.Interface().(*string); ok {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -32,6 +33,7 @@ type thing struct {
 	Fields     `bson:",inline"`
 	UserID     store.ID `json:"userId"`
 	State      string   `json:"state"` // not a parameter
+	Rank       *int64   `json:"rank"`  // not a parameter
 }
 
 // Fields are the parameters of things.
@@ -64,13 +66,14 @@ type view struct {
 	Fields
 	UserID    store.ID   `json:"userId"`
 	State     string     `json:"state"`
+	Rank      *int64     `json:"rank"`
 	CreatedAt store.Time `json:"createdAt"`
 	UpdatedAt store.Time `json:"updatedAt"`
 	resource.Expanded
 }
 
 func (t thing) view() view {
-	return view{ID: t.ID, Fields: t.Fields, UserID: t.UserID, State: t.State, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
+	return view{ID: t.ID, Fields: t.Fields, UserID: t.UserID, State: t.State, Rank: t.Rank, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
 }
 
 // part is a record under a thing.
@@ -122,7 +125,7 @@ func newWorld(tb testing.TB) *world {
 	d := testkit.Deps(tb, w.DB, time.Now)
 	people := resource.Open(d, store.Spec{Name: "people"}, func(p person) person { return p }, resource.Public, resource.Public)
 	w.people = people.Unrestricted()
-	w.things = resource.Open(d, thingList.Store(store.Index{Fields: []string{"code"}, Unique: true}), thing.view, resource.Own, resource.Own,
+	w.things = resource.Open(d, thingList.Store(store.Index{Fields: []string{"code"}, Unique: true}, store.Index{Fields: []string{"count"}, Unique: true}), thing.view, resource.Own, resource.Own,
 		resource.Owner(people, resource.Keep), resource.ToSelf("friend", resource.Clear), resource.To("related", people, resource.Clear))
 	w.parts = resource.Open(d, listing.Spec{Name: "parts", Sort: []string{"createdAt"}, View: partView{}}.Store(), part.view, nil, nil, resource.Under("thingId", w.things))
 	w.routes(d)
@@ -286,7 +289,7 @@ func (w *world) hard() string {
 	add(map[string]any{"id": friend, "title": "all", "count": -5, "ratio": -0.125, "open": true, "at": "2026-01-02T03:04:05.006Z", "on": "2026-02-28", "price": "-12.5",
 		"uuid": "11111111-0000-4000-8000-000000000001", "kind": "large", "object": map[string]any{}, "tags": []string{}, "numbers": []int{-1, 1<<53 - 1},
 		"related": []string{w.person().Hex(), w.owner.Hex()}, "createdAt": "2020-01-01T00:00:00.000Z", "updatedAt": "2021-01-01T00:00:00.001Z"})
-	add(map[string]any{"title": "friend", "friend": friend, "open": false, "count": 0, "price": "0"})
+	add(map[string]any{"title": "friend", "friend": friend, "open": false, "count": 0, "price": "0", "rank": json.RawMessage("2.0")})
 	return b.String()
 }
 
@@ -388,6 +391,30 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestInterrupt checks that an import reads no more of a line after its context has ended.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, format := range []exchange.Format{exchange.NDJSON, exchange.CSV} {
+		ctx, cancel := context.WithCancel(t.Context())
+		in := readFunc(func(p []byte) (int, error) {
+			if ctx.Err() != nil {
+				t.Errorf("%s: the import still reads the file", format)
+				return 0, io.EOF
+			}
+			cancel()
+			return copy(p, `"title`), nil
+		})
+		if _, err := w.Import(ctx, in, records.ImportOptions{Resource: "things", Format: format}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}
+
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
 // TestDryRun checks lines without storing anything.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
@@ -425,7 +452,7 @@ func TestUpdateBy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.run(w.file(1, 600), records.ImportOptions{})
-	csv := "code,title,count,userId\r\nc1,changed,,\r\nc2,,7,\r\nc9999,new,,'" + w.owner.Hex() + "\r\n,no code,,\r\nc2,again,,\r\n"
+	csv := "code,title,count,userId\r\nc1,changed,,\r\nc2,,7000,\r\nc9999,new,,'" + w.owner.Hex() + "\r\n,no code,,\r\nc2,again,,\r\n"
 	r, rejected := w.run(csv, records.ImportOptions{Format: exchange.CSV, UpdateBy: "code"})
 	w.wants(r, records.Result{Created: 1, Updated: 3, Rejected: 1})
 	if !slices.Equal(rejected, []string{"5: code required"}) {
@@ -443,13 +470,15 @@ func TestUpdateBy(t *testing.T) {
 			got[code] = fmt.Sprint(v.Title, " ", count, " ", v.Tags, " ", v.State)
 		}
 	}
-	want := map[string]string{"c1": "changed 1 [a b] new", "c2": "again 7 [a b] new", "c9999": "new -1 [] new"}
+	want := map[string]string{"c1": "changed 1 [a b] new", "c2": "again 7000 [a b] new", "c9999": "new -1 [] new"}
 	if !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	r, _ = w.run(`{"code":"c1","count":null}`, records.ImportOptions{UpdateBy: "code"})
 	w.wants(r, records.Result{Updated: 1})
-	for by, hint := range map[string]string{"title": "use id or code", "cod": `did you mean "code"?`} {
+	r, _ = w.run(`{"count":3.0,"title":"three"}`, records.ImportOptions{UpdateBy: "count"})
+	w.wants(r, records.Result{Updated: 1})
+	for by, hint := range map[string]string{"title": "use id or code or count", "cod": `did you mean "code"?`} {
 		_, err := w.Import(t.Context(), strings.NewReader(""), records.ImportOptions{Resource: "things", Format: exchange.NDJSON, UpdateBy: by})
 		if err == nil || !strings.Contains(err.Error(), hint) {
 			t.Errorf("%s: %v", by, err)
