@@ -148,9 +148,12 @@ type Auth struct {
 	// has not used it to open the session, the body must also have an access.Proof. The handler must accept the parameters of the
 	// access.Proof.
 	StepUp gin.HandlerFunc
-	// StepUpSelf is StepUp if the id path parameter is "me" or the ID of the caller. For other IDs, it also accepts a user token of
-	// an older session, or of a session that was opened without the second factor.
-	StepUpSelf gin.HandlerFunc
+	// StepUpAdmin is StepUp for admins. It rejects other users.
+	StepUpAdmin gin.HandlerFunc
+	// StepUpOthers is StepUp if the id path parameter is neither "me" nor the ID of the caller. Otherwise, it also accepts a user
+	// token of an older session, or of a session that was opened without the second factor. The handler must reject callers who
+	// are neither the user in the path nor an admin.
+	StepUpOthers gin.HandlerFunc
 
 	// Role returns the middleware that accepts a user token of an admin, or of a user with one of the roles.
 	Role func(roles ...access.Role) gin.HandlerFunc

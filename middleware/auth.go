@@ -48,8 +48,9 @@ func (a Authenticator) Middleware() kit.Auth {
 		Role:     func(roles ...access.Role) gin.HandlerFunc { return a.handler(a.role(roles)) },
 		Provider: a.handler(a.provider),
 
-		StepUp:     a.handler(a.stepUp),
-		StepUpSelf: a.handler(a.stepUpSelf),
+		StepUp:       a.handler(a.stepUp),
+		StepUpAdmin:  a.handler(a.stepUpAdmin),
+		StepUpOthers: a.handler(a.stepUpOthers),
 
 		AllowRestricted: func() kit.Auth {
 			a := a
@@ -253,8 +254,10 @@ func (a Authenticator) user(g *gin.Context) (access.Principal, error) {
 	return p, nil
 }
 
-func (a Authenticator) admin(g *gin.Context) (access.Principal, error) {
-	p, err := a.user(g)
+func (a Authenticator) admin(g *gin.Context) (access.Principal, error) { return onlyAdmin(a.user(g)) }
+
+// onlyAdmin returns its arguments. If err is nil and the caller is not an admin, onlyAdmin fails with Forbidden.
+func onlyAdmin(p access.Principal, err error) (access.Principal, error) {
 	if err == nil && !p.IsAdmin() {
 		err = apperr.New(apperr.Forbidden, "Only an admin may do this.")
 	}

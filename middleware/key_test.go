@@ -36,6 +36,7 @@ func TestAPIKeys(t *testing.T) {
 	engine.GET("/marked", auth.AllowAPIKey().User, ok)
 	for path, handler := range map[string]gin.HandlerFunc{
 		"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/user": auth.User, "/admin": auth.Admin, "/master": auth.Master, "/step-up": auth.StepUp,
+		"/step-up-admin": auth.StepUpAdmin, "/step-up-others/:id": auth.StepUpOthers,
 	} {
 		engine.GET(path, handler, ok)
 	}
@@ -61,6 +62,8 @@ func TestAPIKeys(t *testing.T) {
 		{"GET /admin", "*:read,admin", 403, `"forbidden"`},
 		{"GET /master", "*:read,admin", 403, `"forbidden"`},
 		{"GET /step-up", "*:read,admin", 403, `"forbidden"`},
+		{"GET /step-up-admin", "*:read,admin", 403, `"forbidden"`},
+		{"GET /step-up-others/me", "*:read,admin", 403, `"forbidden"`},
 	} {
 		method, path, _ := strings.Cut(test.route, " ")
 		r := httptest.NewRequest(method, path, http.NoBody)

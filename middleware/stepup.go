@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -11,9 +10,6 @@ import (
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
-
-// maxSignInAge is the maximum time since a sign-in that counts as recent.
-const maxSignInAge = 10 * time.Minute
 
 // stepUp accepts the callers that both tokenOrBasic and checkSignIn accept.
 func (a Authenticator) stepUp(g *gin.Context) (access.Principal, error) {
@@ -24,14 +20,25 @@ func (a Authenticator) stepUp(g *gin.Context) (access.Principal, error) {
 	return p, err
 }
 
-// stepUpSelf is like stepUp, but omits checkSignIn for a user token if the path has the ID of another user.
-func (a Authenticator) stepUpSelf(g *gin.Context) (access.Principal, error) {
+// stepUpAdmin is like stepUp, but accepts only admins.
+func (a Authenticator) stepUpAdmin(g *gin.Context) (access.Principal, error) {
+	p, err := onlyAdmin(a.tokenOrBasic(g))
+	if err == nil {
+		err = a.checkSignIn(g, p)
+	}
+	return p, err
+}
+
+// stepUpOthers is like stepUp, but omits checkSignIn for a user token if the path has the ID of the caller, or if the caller is
+// not an admin. The handler rejects callers who are neither the user in the path nor an admin.
+func (a Authenticator) stepUpOthers(g *gin.Context) (access.Principal, error) {
 	p, err := a.tokenOrBasic(g)
 	if err != nil {
 		return p, err
 	}
 	id, _ := store.ParseID(g.Param("id")) // the zero ID if the parameter is malformed or "me"
-	if withPassword := p.SessionID.IsZero(); withPassword || g.Param("id") == "me" || p.Is(id) {
+	own := g.Param("id") == "me" || p.Is(id)
+	if withPassword := p.SessionID.IsZero(); withPassword || !own && p.IsAdmin() {
 		err = a.checkSignIn(g, p)
 	}
 	return p, err
@@ -75,15 +82,10 @@ func (a Authenticator) checkSignIn(g *gin.Context, p access.Principal) error {
 	return err
 }
 
-// checkRecent fails with ReauthenticationRequired if the caller signed in more than maxSignInAge ago, or has not signed in. It
-// also fails if the sign-in time is more than maxSignInAge in the future: a clock was set back, so the age is unknown.
-// checkRecent also returns the errors of checkRestriction.
+// checkRecent returns the errors of access.Principal.CheckRecent and of checkRestriction.
 func (a Authenticator) checkRecent(g *gin.Context, p access.Principal) error {
 	if err := a.checkRestriction(g, p); err != nil {
 		return err
 	}
-	if a.Now().Sub(p.AuthTime).Abs() <= maxSignInAge {
-		return nil
-	}
-	return apperr.New(apperr.ReauthenticationRequired, "This operation requires a sign-in in the last 10 minutes. Sign in again, and send the new token.")
+	return p.CheckRecent(a.Now())
 }

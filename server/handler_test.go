@@ -53,7 +53,7 @@ func (verified) VerifyToken(_ context.Context, token string) (access.Principal, 
 	case userToken:
 		return access.Principal{UserID: userID, SessionID: userID, Role: access.RoleUser, AuthTime: time.Now()}, nil
 	case adminToken:
-		return access.Principal{UserID: userID, Role: access.RoleAdmin}, nil
+		return access.Principal{UserID: userID, SessionID: userID, Role: access.RoleAdmin}, nil
 	case nurseToken:
 		return access.Principal{UserID: userID, Role: "nurse"}, nil
 	case newToken:
@@ -142,6 +142,7 @@ func TestGuard(t *testing.T) {
 	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
 		for path, rule := range map[string]gin.HandlerFunc{
 			"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/master": auth.Master, "/user": auth.User, "/admin": auth.Admin, "/password": auth.StepUp,
+			"/step-up-admin": auth.StepUpAdmin, "/users/:id": auth.StepUpOthers,
 			"/nurse": auth.Role("doctor", "nurse"), "/doctor": auth.Role("doctor", "surgeon"),
 		} {
 			r.POST(path, rule, who)
@@ -205,6 +206,13 @@ func TestGuard(t *testing.T) {
 		{"user, step-up", "/password", "", "Bearer " + userToken, 200, "user"},
 		{"user who signed in long ago, step-up", "/password", "", "Bearer " + adminToken, 403, "reauthentication_required"},
 		{"master, step-up", "/password", "", "Bearer " + masterKey, 401, "takes a user token"},
+		{"user, step-up of admins", "/step-up-admin", "", "Bearer " + userToken, 403, `"forbidden"`},
+		{"Basic of a user, step-up of admins", "/step-up-admin", "", basic("ada@example.com", "a:b"), 403, `"forbidden"`},
+		{"admin who signed in long ago", "/step-up-admin", "", "Bearer " + adminToken, 403, "reauthentication_required"},
+		{"master, step-up of admins", "/step-up-admin", "", "Bearer " + masterKey, 401, "takes a user token"},
+		{"user, others", "/users/65f0c1d2e3a4b5c6d7e8f901", "", "Bearer " + userToken, 200, "user"}, // the handler rejects the user
+		{"admin who signed in long ago, others", "/users/65f0c1d2e3a4b5c6d7e8f901", "", "Bearer " + adminToken, 403, "reauthentication_required"},
+		{"admin who signed in long ago, me", "/users/me", "", "Bearer " + adminToken, 200, "admin"},
 		{"Basic without colon", "/password", "", "Basic YWRh", 401, ""},
 		{"Basic not base64", "/password", "", "Basic !!!", 401, ""},
 	} {

@@ -176,7 +176,9 @@ func (s *scene) adminChange() bool {
 	if s.user().Email == to {
 		return false
 	}
-	_, err := s.users.Update(s.ctx, operator, s.id, nil, store.Patch[user.UpdateInput]{Fields: user.UpdateInput{Email: to}, Given: []string{"email"}})
+	caller := operator
+	caller.AuthTime = s.clock.Now()
+	_, err := s.users.Update(s.ctx, caller, s.id, nil, store.Patch[user.UpdateInput]{Fields: user.UpdateInput{Email: to}, Given: []string{"email"}})
 	return err == nil
 }
 

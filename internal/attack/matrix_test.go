@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/mongo/mongotest"
@@ -28,6 +29,7 @@ const (
 	admin
 	deleted // a deleted user, with a token from before
 	demoted // an admin who became a user, with a token from before
+	stale   // an admin whose session was opened more than 10 minutes ago, and refreshed
 	callers
 	suspended // gets the same as deleted, except where the password is right
 )
@@ -37,116 +39,119 @@ type matrixRow struct{ route, body, statuses string }
 // matrix has the status of each route for each caller. The body is JSON, after the replacements of matrixCell.request.
 // A status with * has a response with the owner's email address; no other response may have it.
 var matrix = []matrixRow{
-	//                                                            anonymous master owner other admin deleted demoted
-	{"GET /livez", "", "200 200 200 200 200 200 200"},
-	{"GET /readyz", "", "200 200 200 200 200 200 200"},
-	{"GET /openapi.json", "", "200 200 200 200 200 200 200"},
-	{"GET /docs", "", "302 302 302 302 302 302 302"},
-	{"GET /docs/*any", "", "200 200 200 200 200 200 200"},
+	//                                                            anonymous master owner other admin deleted demoted stale
+	{"GET /livez", "", "200 200 200 200 200 200 200 200"},
+	{"GET /readyz", "", "200 200 200 200 200 200 200 200"},
+	{"GET /openapi.json", "", "200 200 200 200 200 200 200 200"},
+	{"GET /docs", "", "302 302 302 302 302 302 302 302"},
+	{"GET /docs/*any", "", "200 200 200 200 200 200 200 200"},
 
-	{"POST /users", `{"email":"{new}@example.com","password":"a long password","role":"admin"}`, "401 201 401 401 401 401 401"},
-	{"GET /users", "", "401 401 403 403 200* 401 403"},
-	{"GET /users/me", "", "401 401 200* 200 200 401 200"},
-	{"GET /users/:id", "", "200 200 200* 200 200* 401 200"},
-	{"PUT /users/:id", `{"name":"N"}`, "401 401 200* 403 200* 401 403"},
-	{"PATCH /users/:id", `{"name":"N"}`, "401 401 200* 403 200* 401 403"},
-	{"PUT /users/:id/password", `{"password":"another password"}`, "401 401 200* 403 403 401 403"},
-	{"DELETE /users/:id/sessions", "", "401 401 204 403 204 401 403"},
-	{"DELETE /users/:id", "", "401 401 204 403 204 401 403"},
+	{"POST /users", `{"email":"{new}@example.com","password":"a long password","role":"admin"}`, "401 201 401 401 401 401 401 401"},
+	{"GET /users", "", "401 401 403 403 200* 401 403 200*"},
+	{"GET /users/me", "", "401 401 200* 200 200 401 200 200"},
+	{"GET /users/:id", "", "200 200 200* 200 200* 401 200 200*"},
+	{"PUT /users/:id", `{"name":"N"}`, "401 401 200* 403 200* 401 403 200*"},
+	{"PATCH /users/:id", `{"name":"N"}`, "401 401 200* 403 200* 401 403 200*"},
+	{"PUT /users/:id", `{"suspended":true}`, "401 401 403 403 200* 401 403 403"},
+	{"PATCH /users/:id", `{"role":"admin"}`, "401 401 403 403 200* 401 403 403"},
+	{"PATCH /users/:id", `{"email":"{new}@example.com"}`, "401 401 400 403 200 401 403 403"},
+	{"PUT /users/:id/password", `{"password":"another password"}`, "401 401 200* 403 403 401 403 403"},
+	{"DELETE /users/:id/sessions", "", "401 401 204 403 204 401 403 403"},
+	{"DELETE /users/:id", "", "401 401 204 403 204 401 403 403"},
 
-	{"POST /auth", "", "401 201* 401 401 401 401 401"},
-	{"POST /auth/refresh", `{"refresh_token":"{refresh}"}`, "201* 201* 201* 201* 201* 401 201*"},
-	{"GET /auth/sessions", "", "401 401 200 200 200 401 200"},
-	{"DELETE /auth", "", "401 401 204 204 204 401 204"},
-	{"DELETE /auth/sessions", "", "401 401 204 204 204 401 204"},
-	{"DELETE /auth/sessions/:id", "", "401 401 204 404 404 401 404"},
+	{"POST /auth", "", "401 201* 401 401 401 401 401 401"},
+	{"POST /auth/refresh", `{"refresh_token":"{refresh}"}`, "201* 201* 201* 201* 201* 401 201* 201*"},
+	{"GET /auth/sessions", "", "401 401 200 200 200 401 200 200"},
+	{"DELETE /auth", "", "401 401 204 204 204 401 204 204"},
+	{"DELETE /auth/sessions", "", "401 401 204 204 204 401 204 204"},
+	{"DELETE /auth/sessions/:id", "", "401 401 204 404 404 401 404 404"},
 
-	{"POST /auth/apple", `{"id_token":"{apple}"}`, "201 201 201* 201 201 401 201"},
-	{"POST /auth/facebook", `{"access_token":"{facebook}"}`, "201 201 201* 201 201 401 201"},
-	{"POST /auth/github", `{"access_token":"{github}"}`, "201 201 201* 201 201 401 201"},
-	{"POST /auth/gitlab", `{"id_token":"{gitlab}"}`, "201 201 201* 201 201 401 201"},
-	{"POST /auth/google", `{"access_token":"{google}"}`, "201 201 201* 201 201 401 201"},
-	{"POST /auth/microsoft", `{"id_token":"{microsoft}"}`, "201 201 201* 201 201 401 201"},
-	{"POST /auth/okta", `{"id_token":"{okta}"}`, "201 201 201* 201 201 401 201"},
-	{"GET /auth/providers", "", "200 200 200 200 200 401 200"},
-	{"GET /auth/identities", "", "401 401 200 200 200 401 200"},
-	{"DELETE /auth/identities/:provider", "", "401 401 204 404 404 401 404"},
+	{"POST /auth/apple", `{"id_token":"{apple}"}`, "201 201 201* 201 201 401 201 403"},
+	{"POST /auth/facebook", `{"access_token":"{facebook}"}`, "201 201 201* 201 201 401 201 403"},
+	{"POST /auth/github", `{"access_token":"{github}"}`, "201 201 201* 201 201 401 201 403"},
+	{"POST /auth/gitlab", `{"id_token":"{gitlab}"}`, "201 201 201* 201 201 401 201 403"},
+	{"POST /auth/google", `{"access_token":"{google}"}`, "201 201 201* 201 201 401 201 403"},
+	{"POST /auth/microsoft", `{"id_token":"{microsoft}"}`, "201 201 201* 201 201 401 201 403"},
+	{"POST /auth/okta", `{"id_token":"{okta}"}`, "201 201 201* 201 201 401 201 403"},
+	{"GET /auth/providers", "", "200 200 200 200 200 401 200 200"},
+	{"GET /auth/identities", "", "401 401 200 200 200 401 200 200"},
+	{"DELETE /auth/identities/:provider", "", "401 401 204 404 404 401 404 404"},
 
-	{"POST /password-resets", `{"email":"{email}","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 202 401 401 401 401 401"},
-	{"GET /password-resets/:token", "", "200 200 200 200 200 401 200"},
-	{"PUT /password-resets/:token", `{"password":"another password"}`, "200* 200* 200* 200* 200* 401 200*"},
+	{"POST /password-resets", `{"email":"{email}","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 202 401 401 401 401 401 401"},
+	{"GET /password-resets/:token", "", "200 200 200 200 200 401 200 200"},
+	{"PUT /password-resets/:token", `{"password":"another password"}`, "200* 200* 200* 200* 200* 401 200* 200*"},
 
-	{"GET /users/me/two-factor", "", "401 401 200 200 200 401 200"},
-	{"POST /users/me/two-factor", "", "401 401 201* 201 201 401 201"},
-	{"PUT /users/me/two-factor", `{"code":"123456"}`, "401 401 409 409 409 401 409"},
-	{"DELETE /users/me/two-factor", `{"code":"123456"}`, "401 401 404 404 404 401 404"},
-	{"DELETE /users/:id/two-factor", "", "401 401 403 403 404 401 403"},
-	{"POST /auth/second-factor", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401"},
+	{"GET /users/me/two-factor", "", "401 401 200 200 200 401 200 200"},
+	{"POST /users/me/two-factor", "", "401 401 201* 201 201 401 201 201"},
+	{"PUT /users/me/two-factor", `{"code":"123456"}`, "401 401 409 409 409 401 409 409"},
+	{"DELETE /users/me/two-factor", `{"code":"123456"}`, "401 401 404 404 404 401 404 404"},
+	{"DELETE /users/:id/two-factor", "", "401 401 403 403 404 401 403 403"},
+	{"POST /auth/second-factor", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401 401"},
 
-	{"POST /users/me/passkeys/options", "", "401 401 200* 200 200 401 200"},
-	{"POST /users/me/passkeys", `{"challenge":"x","credential":{passkey}}`, "401 401 400 400 400 401 400"},
-	{"GET /users/me/passkeys", "", "401 401 200 200 200 401 200"},
-	{"GET /users/me/passkeys/:id", "", "401 401 200 404 404 401 404"},
-	{"PATCH /users/me/passkeys/:id", `{"name":"N"}`, "401 401 200 404 404 401 404"},
-	{"DELETE /users/me/passkeys/:id", "", "401 401 204 404 404 401 404"},
-	{"GET /users/:id/passkeys", "", "401 401 403 403 200 401 403"},
-	{"DELETE /users/:id/passkeys/:passkeyId", "", "401 401 403 403 204 401 403"},
-	{"POST /auth/passkey/options", "", "401 200 401 401 401 401 401"},
-	{"POST /auth/passkey", `{"challenge":"{passkeyChallenge}","credential":{passkey}}`, "201* 201* 201* 201* 201* 401 201*"},
+	{"POST /users/me/passkeys/options", "", "401 401 200* 200 200 401 200 403"},
+	{"POST /users/me/passkeys", `{"challenge":"x","credential":{passkey}}`, "401 401 400 400 400 401 400 400"},
+	{"GET /users/me/passkeys", "", "401 401 200 200 200 401 200 200"},
+	{"GET /users/me/passkeys/:id", "", "401 401 200 404 404 401 404 404"},
+	{"PATCH /users/me/passkeys/:id", `{"name":"N"}`, "401 401 200 404 404 401 404 403"},
+	{"DELETE /users/me/passkeys/:id", "", "401 401 204 404 404 401 404 403"},
+	{"GET /users/:id/passkeys", "", "401 401 403 403 200 401 403 200"},
+	{"DELETE /users/:id/passkeys/:passkeyId", "", "401 401 403 403 204 401 403 403"},
+	{"POST /auth/passkey/options", "", "401 200 401 401 401 401 401 401"},
+	{"POST /auth/passkey", `{"challenge":"{passkeyChallenge}","credential":{passkey}}`, "201* 201* 201* 201* 201* 401 201* 201*"},
 
-	{"POST /users/me/api-keys", `{"name":"n","scopes":["articles:read"]}`, "401 401 201 201 201 401 201"},
-	{"GET /users/:id/api-keys", "", "401 401 200 403 200 401 403"},
-	{"GET /users/:id/api-keys/:keyId", "", "401 401 200 403 200 401 403"},
-	{"DELETE /users/:id/api-keys/:keyId", "", "401 401 204 403 204 401 403"},
-	{"POST /auth/email-code", `{"email":"{email}"}`, "401 202 401 401 401 401 401"},
-	{"PUT /auth/email-code", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401"},
+	{"POST /users/me/api-keys", `{"name":"n","scopes":["articles:read"]}`, "401 401 201 201 201 401 201 201"},
+	{"GET /users/:id/api-keys", "", "401 401 200 403 200 401 403 200"},
+	{"GET /users/:id/api-keys/:keyId", "", "401 401 200 403 200 401 403 200"},
+	{"DELETE /users/:id/api-keys/:keyId", "", "401 401 204 403 204 401 403 403"},
+	{"POST /auth/email-code", `{"email":"{email}"}`, "401 202 401 401 401 401 401 401"},
+	{"PUT /auth/email-code", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401 401"},
 
-	{"POST /users/me/email-verification", `{"link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202"},
-	{"PUT /users/me/email", `{"email":"{new}@example.com","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202"},
-	{"GET /email-verifications/:token", "", "200* 200* 200* 200* 200* 401 200*"},
-	{"PUT /email-verifications/:token", `{}`, "200* 200* 200* 200* 200* 401 200*"},
+	{"POST /users/me/email-verification", `{"link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202 202"},
+	{"PUT /users/me/email", `{"email":"{new}@example.com","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202 202"},
+	{"GET /email-verifications/:token", "", "200* 200* 200* 200* 200* 401 200* 200*"},
+	{"PUT /email-verifications/:token", `{}`, "200* 200* 200* 200* 200* 401 200* 200*"},
 
-	{"POST /articles", `{"title":"T"}`, "401 401 201 201 201 401 201"},
-	{"GET /articles", "", "200 200 200 200 200 401 200"},
-	{"GET /articles/changes", "", "200 200 200 200 200 401 200"},
-	{"GET /articles/:id", "", "200 200 200 200 200 401 200"},
-	{"PUT /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403"},
-	{"PATCH /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403"},
-	{"DELETE /articles/:id", "", "401 401 204 403 204 401 403"},
+	{"POST /articles", `{"title":"T"}`, "401 401 201 201 201 401 201 201"},
+	{"GET /articles", "", "200 200 200 200 200 401 200 200"},
+	{"GET /articles/changes", "", "200 200 200 200 200 401 200 200"},
+	{"GET /articles/:id", "", "200 200 200 200 200 401 200 200"},
+	{"PUT /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403 200"},
+	{"PATCH /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403 200"},
+	{"DELETE /articles/:id", "", "401 401 204 403 204 401 403 204"},
 
-	{"GET /emails", "", "401 401 403 403 200 401 403"},
-	{"GET /changes", "", "401 401 403 403 200 401 403"},
-	{"POST /batch", `{"operations":[{"method":"POST","path":"/articles","body":{"title":"T"}}]}`, "401 401 200 200 200 401 200"},
+	{"GET /emails", "", "401 401 403 403 200 401 403 200"},
+	{"GET /changes", "", "401 401 403 403 200 401 403 200"},
+	{"POST /batch", `{"operations":[{"method":"POST","path":"/articles","body":{"title":"T"}}]}`, "401 401 200 200 200 401 200 200"},
 
-	{"POST /mcp", `{"jsonrpc":"2.0","id":"1","method":"tools/list"}`, "401 401 200 200 200 401 200"},
+	{"POST /mcp", `{"jsonrpc":"2.0","id":"1","method":"tools/list"}`, "401 401 200 200 200 401 200 200"},
 
-	{"POST /webhooks", `{"url":"https://example.com/","events":["article.*"]}`, "401 401 403 403 201 401 403"},
-	{"GET /webhooks", "", "401 401 403 403 200 401 403"},
-	{"GET /webhooks/:id", "", "401 401 403 403 200 401 403"},
-	{"PATCH /webhooks/:id", `{"enabled":false}`, "401 401 403 403 200 401 403"},
-	{"POST /webhooks/:id/secret", "", "401 401 403 403 201 401 403"},
-	{"POST /webhooks/:id/test", "", "401 401 403 403 200 401 403"},
-	{"GET /webhooks/:id/deliveries", "", "401 401 403 403 200 401 403"},
-	{"POST /webhooks/:id/deliveries/:deliveryId/retry", "", "401 401 403 403 404 401 403"},
-	{"DELETE /webhooks/:id", "", "401 401 403 403 204 401 403"},
+	{"POST /webhooks", `{"url":"https://example.com/","events":["article.*"]}`, "401 401 403 403 201 401 403 403"},
+	{"GET /webhooks", "", "401 401 403 403 200 401 403 200"},
+	{"GET /webhooks/:id", "", "401 401 403 403 200 401 403 200"},
+	{"PATCH /webhooks/:id", `{"enabled":false}`, "401 401 403 403 200 401 403 403"},
+	{"POST /webhooks/:id/secret", "", "401 401 403 403 201 401 403 403"},
+	{"POST /webhooks/:id/test", "", "401 401 403 403 200 401 403 200"},
+	{"GET /webhooks/:id/deliveries", "", "401 401 403 403 200 401 403 200"},
+	{"POST /webhooks/:id/deliveries/:deliveryId/retry", "", "401 401 403 403 404 401 403 404"},
+	{"DELETE /webhooks/:id", "", "401 401 403 403 204 401 403 403"},
 
-	{"POST /policies", `{"namespace":"shop","name":"{new}"}`, "401 401 403 403 201 401 403"},
-	{"POST /policies/evaluate", `{"namespace":"shop"}`, "401 401 200 200 200 401 200"},
-	{"GET /policies", "", "401 401 200 200 200 401 200"},
-	{"GET /policies/:id", "", "401 401 200 200 200 401 200"},
-	{"PUT /policies/:id", `{"name":"{new}"}`, "401 401 403 403 200 401 403"},
-	{"PATCH /policies/:id", `{"name":"{new}"}`, "401 401 403 403 200 401 403"},
-	{"DELETE /policies/:id", "", "401 401 403 403 204 401 403"},
+	{"POST /policies", `{"namespace":"shop","name":"{new}"}`, "401 401 403 403 201 401 403 201"},
+	{"POST /policies/evaluate", `{"namespace":"shop"}`, "401 401 200 200 200 401 200 200"},
+	{"GET /policies", "", "401 401 200 200 200 401 200 200"},
+	{"GET /policies/:id", "", "401 401 200 200 200 401 200 200"},
+	{"PUT /policies/:id", `{"name":"{new}"}`, "401 401 403 403 200 401 403 200"},
+	{"PATCH /policies/:id", `{"name":"{new}"}`, "401 401 403 403 200 401 403 200"},
+	{"DELETE /policies/:id", "", "401 401 403 403 204 401 403 204"},
 }
 
 // publicMatrix has the routes that PUBLIC_SIGNUP opens.
 var publicMatrix = map[string]string{
-	"POST /users":           "403 201 403 403 403 401 403", // with a role
-	"POST /auth":            "201* 201* 201* 201 201 401 201",
-	"POST /password-resets": "202 202 202 202 202 401 202",
+	"POST /users":           "403 201 403 403 403 401 403 403", // with a role
+	"POST /auth":            "201* 201* 201* 201 201 401 201 201",
+	"POST /password-resets": "202 202 202 202 202 401 202 202",
 
-	"POST /auth/passkey/options": "200 200 200 200 200 401 200",
-	"POST /auth/email-code":      "202 202 202 202 202 401 202",
+	"POST /auth/passkey/options": "200 200 200 200 200 401 200 200",
+	"POST /auth/email-code":      "202 202 202 202 202 401 202 202",
 }
 
 // TestAuthorizationMatrix calls every route as every kind of caller. A new route must be added to the matrix. Each route has
@@ -270,6 +275,10 @@ func newMatrixCell(t *testing.T, w *world, column int) *matrixCell {
 		ok(t, w.Do(request{Method: "PATCH", Path: "/users/" + c.caller.ID, As: w.SignUp("admin").Token, Form: url.Values{"suspended": {"true"}}}))
 	case demoted:
 		c.caller = w.DemotedAdmin()
+	case stale:
+		c.caller = w.SignUp("admin")
+		w.Clock.Advance(10*time.Minute + time.Second)
+		c.caller.Token = ok(t, w.Do(refresh(c.caller.RefreshToken))).JSON(http.StatusCreated)["token"].(string)
 	default:
 		c.caller = w.SignUp("user")
 	}

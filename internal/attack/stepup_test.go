@@ -84,3 +84,48 @@ func TestStolenTokens(t *testing.T) {
 		})
 	}
 }
+
+// TestStolenAdminToken has an attacker with an admin's token use the rights of the admin to take over accounts, first with an old
+// token, then with one that a refresh returned. What needs no recent sign-in still works: fields with their current values, and
+// the name.
+func TestStolenAdminToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, other, ada := w.SignUp("admin"), w.SignUp("admin"), w.SignUp("user")
+	key := ok(t, w.Do(request{
+		Method: "POST", Path: "/users/me/api-keys", As: ada.Token, JSON: `{"name":"n","scopes":["*:read"]}`,
+	})).JSON(http.StatusCreated)["id"].(string)
+	hook := ok(t, w.Do(request{
+		Method: "POST", Path: "/webhooks", Email: other.Email, Password: testkit.Password, JSON: `{"url":"https://example.com/","events":["*"]}`,
+	})).Header.Get("Location")
+	w.Clock.Advance(10*time.Minute + time.Second)
+	refreshed := ok(t, w.Do(refresh(admin.RefreshToken))).JSON(http.StatusCreated)["token"].(string)
+	for _, token := range []string{admin.Token, refreshed} {
+		const reauthenticate = "reauthentication_required"
+		user := func(name, method, path, json string) attempt {
+			return attempt{name, request{Method: method, Path: "/users/" + path, As: token, JSON: json}, 403, reauthenticate}
+		}
+		rejected(t, w.API, []attempt{
+			user("promote a user", "PATCH", ada.ID, `{"role":"admin"}`),
+			user("demote an admin", "PUT", other.ID, `{"role":"user"}`),
+			user("change an admin's address", "PATCH", other.ID, `{"name":"N","email":"eve@example.com"}`),
+			user("change the address of the token's account", "PATCH", "me", `{"email":"eve@example.com"}`),
+			user("suspend an admin", "PATCH", other.ID, `{"suspended":true}`),
+			user("delete an admin", "DELETE", other.ID, ""),
+			user("end sessions", "DELETE", other.ID+"/sessions", ""),
+			user("remove a second factor", "DELETE", other.ID+"/two-factor", ""),
+			user("remove a passkey", "DELETE", other.ID+"/passkeys/65f0c1d2e3a4b5c6d7e8f901", ""),
+			user("remove a key", "DELETE", ada.ID+"/api-keys/"+key, ""),
+			{"create a webhook", request{Method: "POST", Path: "/webhooks", As: token, JSON: `{"url":"https://example.com/","events":["*"]}`}, 403, reauthenticate},
+			{"redirect a webhook", request{Method: "PATCH", Path: hook, As: token, JSON: `{"url":"https://eve.example/"}`}, 403, reauthenticate},
+			{"read a webhook's secret", request{Method: "POST", Path: hook + "/secret", As: token}, 403, reauthenticate},
+			{"delete a webhook", request{Method: "DELETE", Path: hook, As: token}, 403, reauthenticate},
+		})
+		view := w.Do(request{Method: "GET", Path: "/users/" + ada.ID, As: token}).JSON(http.StatusOK)
+		ok(t, w.Do(request{Method: "PUT", Path: "/users/" + ada.ID, As: token, JSON: view}))
+		ok(t, w.Do(request{Method: "PATCH", Path: "/users/" + ada.ID, As: token, JSON: `{"name":"Ada"}`}))
+	}
+	ok(t, w.Do(request{Method: "PATCH", Path: "/users/" + ada.ID, As: w.SignIn(admin.Email, testkit.Password).Token, JSON: `{"role":"admin"}`}))
+	ok(t, w.Do(request{Method: "DELETE", Path: "/users/" + ada.ID + "/api-keys/" + key, Email: admin.Email, Password: testkit.Password}))
+	ok(t, w.Do(request{Method: "DELETE", Path: hook, Email: admin.Email, Password: testkit.Password}))
+}

@@ -90,6 +90,18 @@ func (p Principal) MayChange(owner store.ID) error {
 	return nil
 }
 
+// maxSignInAge is the maximum time since a sign-in that counts as recent.
+const maxSignInAge = 10 * time.Minute
+
+// CheckRecent fails with ReauthenticationRequired if the caller signed in more than 10 minutes ago, or has not signed in. It also
+// fails if the sign-in time is more than 10 minutes in the future: a clock was set back, so the age is unknown.
+func (p Principal) CheckRecent(now time.Time) error {
+	if now.Sub(p.AuthTime).Abs() <= maxSignInAge {
+		return nil
+	}
+	return apperr.New(apperr.ReauthenticationRequired, "This operation requires a sign-in in the last 10 minutes. Sign in again, and send the new token.")
+}
+
 // OwnerOf returns the owner of a record that the caller creates. If chosen is not nil and the caller acts for all users, the
 // owner is *chosen; otherwise, the owner is the caller. OwnerOf ignores chosen for other callers, so that a client can send back
 // a record that the client has received.

@@ -3,6 +3,7 @@ package apikey
 import (
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
@@ -83,16 +84,22 @@ func (c *controller) get(g *gin.Context) error {
 // delete deletes a key.
 //
 //	@Summary		Delete an API key
-//	@Description	The key becomes invalid immediately.
+//	@Description	The key becomes invalid immediately. For a key of another user, requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			api-keys
-//	@Param			id		path	string	true	"id of the user, or me"
-//	@Param			keyId	path	string	true	"id of the API key"
+//	@Param			id		path		string			true	"id of the user, or me"
+//	@Param			keyId	path		string			true	"id of the API key"
+//	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
+//	@Security		BasicAuth
 //	@x-restricted	true
 //	@Router			/users/{id}/api-keys/{keyId} [delete]
 func (c *controller) delete(g *gin.Context) error {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
+		return err
+	}
 	userID, id, err := ids(g)
 	if err != nil {
 		return err

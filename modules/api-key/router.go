@@ -14,5 +14,5 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	r.POST("/users/me/api-keys", auth.StepUp, rest.Handle(c.create))
 	r.GET("/users/:id/api-keys", auth.User, rest.Handle(c.list))
 	r.GET("/users/:id/api-keys/:keyId", auth.User, rest.Handle(c.get))
-	r.DELETE("/users/:id/api-keys/:keyId", account.User, rest.Handle(c.delete))
+	r.DELETE("/users/:id/api-keys/:keyId", account.StepUpOthers, rest.Handle(c.delete))
 }

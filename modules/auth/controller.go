@@ -3,6 +3,7 @@ package auth
 import (
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
@@ -145,14 +146,20 @@ func (c *controller) endOthers(g *gin.Context) error {
 // endAll ends all sessions of a user.
 //
 //	@Summary		End all sessions of a user
-//	@Description	Also invalidates the links that the user has received by email. Links that undo a change of the email address stay valid, unless an admin ends the sessions of another user.
+//	@Description	Also invalidates the links that the user has received by email. Links that undo a change of the email address stay valid, unless an admin ends the sessions of another user. For another user, requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			auth
-//	@Param			id	path	string	true	"id of the user, or me"
+//	@Param			id		path		string			true	"id of the user, or me"
+//	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
+//	@Security		BasicAuth
 //	@Router			/users/{id}/sessions [delete]
 func (c *controller) endAll(g *gin.Context) error {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
+		return err
+	}
 	id, err := user.IDOrMe(g)
 	if err != nil {
 		return err

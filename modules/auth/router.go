@@ -16,5 +16,5 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	r.DELETE("/auth", account.User, rest.Handle(c.signOut))
 	r.DELETE("/auth/sessions", account.User, rest.Handle(c.endOthers))
 	r.DELETE("/auth/sessions/:id", account.User, rest.Handle(c.end))
-	r.DELETE("/users/:id/sessions", account.User, rest.Handle(c.endAll))
+	r.DELETE("/users/:id/sessions", account.StepUpOthers, rest.Handle(c.endAll))
 }

@@ -180,16 +180,22 @@ func (c *controller) delete(g *gin.Context) error {
 // deleteOf deletes a passkey of a user.
 //
 //	@Summary		Delete a passkey of a user
-//	@Description	Deletes the passkey and notifies the user by email. To end the sessions that were opened with the passkey, call DELETE /users/{id}/sessions.
+//	@Description	Deletes the passkey and notifies the user by email. To end the sessions that were opened with the passkey, call DELETE /users/{id}/sessions. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			passkeys
-//	@Param			id			path	string	true	"id of the user"
-//	@Param			passkeyId	path	string	true	"id of the passkey"
+//	@Param			id			path		string			true	"id of the user"
+//	@Param			passkeyId	path		string			true	"id of the passkey"
+//	@Param			input		formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		404	{object}	rest.Problem	"not_found: the user has no such passkey"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
+//	@Security		BasicAuth
 //	@Router			/users/{id}/passkeys/{passkeyId} [delete]
 func (c *controller) deleteOf(g *gin.Context) error {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
+		return err
+	}
 	userID, err := rest.ID(g)
 	if err != nil {
 		return err

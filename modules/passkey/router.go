@@ -17,7 +17,7 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	r.PATCH("/users/me/passkeys/:id", auth.StepUp, rest.Handle(c.update))
 	r.DELETE("/users/me/passkeys/:id", auth.StepUp, rest.Handle(c.delete))
 	r.GET("/users/:id/passkeys", auth.Admin, rest.Handle(c.listOf))
-	r.DELETE("/users/:id/passkeys/:passkeyId", auth.Admin, rest.Handle(c.deleteOf))
+	r.DELETE("/users/:id/passkeys/:passkeyId", auth.StepUpAdmin, rest.Handle(c.deleteOf))
 	r.POST("/auth/passkey/options", m.users.SignUpAuth(account), rest.Handle(c.signInOptions))
 	r.POST("/auth/passkey", account.Public, rest.Handle(c.signIn))
 }

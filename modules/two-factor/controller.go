@@ -109,14 +109,20 @@ func (c *controller) disable(g *gin.Context) error {
 // remove turns a user's second factor off.
 //
 //	@Summary		Turn a user's second factor off
-//	@Description	Turns off two-factor sign-in for a user who has lost the device and the recovery codes. The user is notified by email.
+//	@Description	Turns off two-factor sign-in for a user who has lost the device and the recovery codes. The user is notified by email. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			two-factor
+//	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin, or the user is the caller (use DELETE /users/me/two-factor)"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin, or the user is the caller (use DELETE /users/me/two-factor); reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		404	{object}	rest.Problem	"not_found: no such user, or the user has no second factor"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
+//	@Security		BasicAuth
 //	@Router			/users/{id}/two-factor [delete]
 func (c *controller) remove(g *gin.Context) error {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
+		return err
+	}
 	id, err := rest.ID(g)
 	if err != nil {
 		return err

@@ -14,6 +14,6 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	r.POST("/users/me/two-factor", account.StepUp, rest.Handle(c.create))
 	r.PUT("/users/me/two-factor", account.User, rest.Handle(c.confirm))
 	r.DELETE("/users/me/two-factor", account.StepUp, rest.Handle(c.disable))
-	r.DELETE("/users/:id/two-factor", mw.Auth.Admin, rest.Handle(c.remove))
+	r.DELETE("/users/:id/two-factor", mw.Auth.StepUpAdmin, rest.Handle(c.remove))
 	r.POST("/auth/second-factor", account.Public, rest.Handle(c.signIn))
 }

@@ -17,8 +17,14 @@ func TestChanges(t *testing.T) {
 	self := func(u User) access.Principal {
 		return access.Principal{UserID: u.ID, Role: access.RoleUser, Epoch: u.Epoch}
 	}
-	admin := func(User) access.Principal { return access.Principal{UserID: store.NewID(), Role: access.RoleAdmin} }
-	selfAsAdmin := func(u User) access.Principal { return access.Principal{UserID: u.ID, Role: access.RoleAdmin} }
+	selfAsAdmin := func(u User) access.Principal {
+		return access.Principal{UserID: u.ID, Role: access.RoleAdmin, AuthTime: u.UpdatedAt.Time}
+	}
+	admin := func(u User) access.Principal {
+		p := selfAsAdmin(u)
+		p.UserID = store.NewID()
+		return p
+	}
 	update := func(caller func(User) access.Principal, in UpdateInput, given ...string) func(*Service, User) (User, error) {
 		return func(s *Service, u User) (User, error) {
 			return s.Update(t.Context(), caller(u), u.ID, nil, store.Patch[UpdateInput]{Fields: in, Given: given})

@@ -113,13 +113,13 @@ func (c *controller) get(g *gin.Context) error {
 // update changes a user.
 //
 //	@Summary		Change a user
-//	@Description	Changes only the given fields. PUT and PATCH are the same. An empty name or picture is replaced by the default. Only admins can change email, role and suspended. A new email address and a suspension end the user's sessions. If an admin changes the address of another user, the links that undo earlier changes become invalid.
+//	@Description	Changes only the given fields. PUT and PATCH are the same. An empty name or picture is replaced by the default. Only admins can change email, role and suspended, and only with the token of a session that was opened in the last 10 minutes. A new email address and a suspension end the user's sessions. If an admin changes the address of another user, the links that undo earlier changes become invalid.
 //	@Tags			users
 //	@Param			id			path		string		true	"id of the user, or me"
 //	@Param			If-Match	header		string		false	"the ETag of the version to change"
 //	@Param			input		formData	UpdateInput	false	"the fields to change; only admins can change email, role and suspended"
 //	@Success		200			{object}	View
-//	@Failure		403			{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin, changes role or suspended without being an admin, or suspends their own account"
+//	@Failure		403			{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin, changes role or suspended without being an admin, or suspends their own account; reauthentication_required: the caller changes email, role or suspended, and the session was opened more than 10 minutes ago"
 //	@Failure		409			{object}	rest.Problem	"conflict: the email address is in use"
 //	@Security		UserToken
 //	@Router			/users/{id} [put]
@@ -175,7 +175,7 @@ func (c *controller) changePassword(g *gin.Context) error {
 // delete deletes a user.
 //
 //	@Summary		Delete a user
-//	@Description	To delete your own account, send the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also send exactly one of code and recovery_code, unless the session was opened with two factors. To delete another user, send the token of any session of an admin. While a change of the email address can still be undone (7 days), only an admin can delete the account.
+//	@Description	Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors. While a change of the email address can still be undone (7 days), only an admin can delete the account.
 //	@Tags			users
 //	@Param			id			path		string			true	"id of the user, or me"
 //	@Param			If-Match	header		string			false	"the ETag of the version to delete"

@@ -17,7 +17,7 @@ func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	r.PUT("/users/:id", auth.User, rest.Handle(c.update))
 	r.PATCH("/users/:id", auth.User, rest.Handle(c.update))
 	r.PUT("/users/:id/password", account.StepUp, rest.Handle(c.changePassword))
-	r.DELETE("/users/:id", account.StepUpSelf, rest.Handle(c.delete))
+	r.DELETE("/users/:id", account.StepUp, rest.Handle(c.delete))
 }
 
 // SignUpAuth returns the middleware for sign-up and other routes that require no user token, such as requests for password

@@ -247,9 +247,10 @@ func (s *Service) Admins(ctx context.Context) ([]User, error) {
 }
 
 // Update changes the given fields of a user. NotFound: the user does not exist. Forbidden: a caller who is not an admin changes
-// another user, a role or a suspension; or an admin suspends their own account. ValidationFailed: a new name, picture or
-// address is invalid, or a caller who is not an admin changes the address. Conflict: the address is in use. PreconditionFailed:
-// expected rejects the user.
+// another user, a role or a suspension; or an admin suspends their own account. ReauthenticationRequired: an admin who has not
+// signed in recently changes a role, an address or a suspension. ValidationFailed: a new name, picture or address is invalid, or
+// a caller who is not an admin changes the address. Conflict: the address is in use. PreconditionFailed: expected rejects the
+// user.
 func (s *Service) Update(ctx context.Context, caller access.Principal, id store.ID, expected Expected, in store.Patch[UpdateInput]) (User, error) {
 	var before, changed User
 	change := func(ctx context.Context) (err error) {
@@ -284,6 +285,11 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 		return apperr.New(apperr.Forbidden, "Only an admin may change a role.")
 	case changesSuspended && (!caller.IsAdmin() || caller.Is(u.ID)):
 		return apperr.New(apperr.Forbidden, "Only an admin may suspend an account. Admins cannot suspend their own account.")
+	}
+	if caller.IsAdmin() && (changesRole || changesSuspended || changesEmail) {
+		if err := caller.CheckRecent(s.now()); err != nil {
+			return err
+		}
 	}
 	changed := profile{Name: in.Fields.Name, Picture: in.Fields.Picture}
 	if changed.Name == u.Name {

@@ -3,6 +3,7 @@ package webhook
 import (
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 )
@@ -15,21 +16,23 @@ type controller struct {
 // create creates a webhook.
 //
 //	@Summary		Create a webhook
-//	@Description	Sends the selected events to url in requests that are signed according to Standard Webhooks. An event contains the record as everybody may read it, or only its id if the record is not public. The secret is returned only in this response. If an event is unknown, the error lists the valid events.
+//	@Description	Sends the selected events to url in requests that are signed according to Standard Webhooks. An event contains the record as everybody may read it, or only its id if the record is not public. The secret is returned only in this response. If an event is unknown, the error lists the valid events. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			webhooks
-//	@Param			input	formData	Fields	true	"the webhook"
+//	@Param			input	formData	Input	true	"the webhook; if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		201		{object}	Created
-//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is not an admin"
+//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is not an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		409		{object}	rest.Problem	"conflict: there are already 100 webhooks"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
+//	@Security		BasicAuth
 //	@x-tag			"HTTP requests to other servers when records change."
 //	@Router			/webhooks [post]
 func (c *controller) create(g *gin.Context) error {
-	in, err := rest.Bind[Fields](g, View{})
+	in, err := rest.Bind[Input](g, View{})
 	if err != nil {
 		return err
 	}
-	created, err := c.service.Create(g.Request.Context(), in)
+	created, err := c.service.Create(g.Request.Context(), in.Fields)
 	if err != nil {
 		return err
 	}
@@ -76,15 +79,17 @@ func (c *controller) get(g *gin.Context) error {
 // update changes a webhook.
 //
 //	@Summary		Change a webhook
-//	@Description	Changes only the given fields. A webhook that is enabled again receives only later events.
+//	@Description	Changes only the given fields. A webhook that is enabled again receives only later events. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			webhooks
-//	@Param			input	formData	Fields	false	"the fields to change"
+//	@Param			input	formData	Input	false	"the fields to change; if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		200		{object}	View
-//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is not an admin"
+//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is not an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
+//	@Security		BasicAuth
 //	@Router			/webhooks/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
-	in, err := rest.BindPatch[Fields](g, View{})
+	in, err := rest.BindPatch[Input](g, View{})
 	if err != nil {
 		return err
 	}
@@ -102,13 +107,19 @@ func (c *controller) update(g *gin.Context) error {
 // delete deletes a webhook.
 //
 //	@Summary		Delete a webhook
-//	@Description	Also deletes the deliveries of the webhook.
+//	@Description	Also deletes the deliveries of the webhook. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			webhooks
+//	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
+//	@Security		BasicAuth
 //	@Router			/webhooks/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
+		return err
+	}
 	id, err := rest.ID(g)
 	if err != nil {
 		return err
@@ -122,13 +133,19 @@ func (c *controller) delete(g *gin.Context) error {
 // rotate replaces the secret of a webhook.
 //
 //	@Summary		Replace the secret of a webhook
-//	@Description	The new secret is returned only in this response. For 24 hours, requests are also signed with the old secret.
+//	@Description	The new secret is returned only in this response. For 24 hours, requests are also signed with the old secret. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
 //	@Tags			webhooks
-//	@Success		201	{object}	Created
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin"
+//	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Success		201		{object}	Created
+//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is not an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Security		UserToken
+//	@Security		BasicAuth
 //	@Router			/webhooks/{id}/secret [post]
 func (c *controller) rotate(g *gin.Context) error {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
+		return err
+	}
 	id, err := rest.ID(g)
 	if err != nil {
 		return err

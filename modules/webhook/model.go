@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/store"
 )
@@ -33,7 +34,13 @@ type Fields struct {
 	Events      []string `json:"events" validate:"required,max=100" example:"article.created,article.deleted"`        // RECORD.created, RECORD.updated, RECORD.deleted, RECORD.* (all three), or * (all events of all resources)
 	Description string   `json:"description" validate:"max=500,plain" example:"search index"`                         // note for admins
 	Enabled     bool     `json:"enabled" default:"true" example:"true"`                                               // false disables the webhook; events that happen while it is disabled are never sent
-} //	@name	WebhookFields
+}
+
+// Input has the parameters of a creation and of a change.
+type Input struct {
+	Fields
+	access.Proof
+} //	@name	WebhookInput
 
 // View is the representation of a webhook.
 type View struct {

@@ -139,7 +139,7 @@ func (s *Service) Get(ctx context.Context, id store.ID) (Webhook, error) {
 
 // Update changes the given fields. A webhook that Update enables receives only later events. NotFound: there is no such webhook.
 // ValidationFailed: see Create.
-func (s *Service) Update(ctx context.Context, id store.ID, in store.Patch[Fields]) (Webhook, error) {
+func (s *Service) Update(ctx context.Context, id store.ID, in store.Patch[Input]) (Webhook, error) {
 	var urlErr, eventsErr error
 	if in.Has("url") {
 		urlErr = s.checkURL(in.Fields.URL)
