@@ -52,7 +52,7 @@ func convert(swagger []byte, license *openapi3.License) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name := range doc.Components.Schemas { // remove a type if only lists used it: lists now use the type with the suffix Row
+	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) { // remove a type if only lists used it: lists now use the type with the suffix Row
 		if doc.Components.Schemas[name+"Row"] != nil && !bytes.Contains(raw, []byte(`"#/components/schemas/`+name+`"`)) {
 			delete(doc.Components.Schemas, name)
 		}
@@ -86,7 +86,7 @@ func prepare(swagger []byte) ([]byte, error) {
 	}
 	definitions, _ := doc["definitions"].(map[string]any)
 	names := map[string]string{}
-	for old := range definitions {
+	for _, old := range slices.Sorted(maps.Keys(definitions)) {
 		name := old[strings.LastIndexByte(old, '.')+1:]
 		if generic, of, ok := strings.Cut(name, "-"); ok {
 			name = of + generic
@@ -197,11 +197,12 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 	return errors.Join(errs...)
 }
 
-// eachOperation calls f with each operation of a document.
+// eachOperation calls f with each operation of a document, sorted by path and method.
 func eachOperation(doc *openapi3.T, f func(path, method string, op *openapi3.Operation)) {
-	for path, item := range doc.Paths.Map() {
-		for method, op := range item.Operations() {
-			f(path, method, op)
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
+		operations := doc.Paths.Value(path).Operations()
+		for _, method := range slices.Sorted(maps.Keys(operations)) {
+			f(path, method, operations[method])
 		}
 	}
 }

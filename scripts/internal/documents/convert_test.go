@@ -27,6 +27,15 @@ const sample = `{
       ],
       "responses": {"200": {"description": "OK", "schema": {"$ref": "#/definitions/listing.Page-Thing"}}}
     }},
+    "/parts/{id}/things": {"get": {
+      "tags": ["parts", "things"], "x-tag": "More.", "produces": ["application/json"],
+      "parameters": [{"type": "string", "name": "fields", "in": "query"}, {"type": "string", "name": "sort", "in": "query"}],
+      "responses": {"200": {"description": "OK", "schema": {"$ref": "#/definitions/listing.Page-Thing"}}}
+    }},
+    "/things/changes": {"get": {
+      "produces": ["application/json"], "parameters": [{"type": "string", "name": "fields", "in": "query"}],
+      "responses": {"200": {"description": "OK", "schema": {"$ref": "#/definitions/Feed"}}}
+    }},
     "/things/{id}": {"put": {
       "consumes": ["application/x-www-form-urlencoded", "application/json"], "security": [{"UserToken": []}], "x-optional-security": true,
       "parameters": [
@@ -58,6 +67,8 @@ const sample = `{
       "size": {"type": "integer"}, "at": {"type": "string", "x-omitempty": true}, "part": {"$ref": "#/definitions/Part"},
       "state": {"type": "string", "enum": ["on"], "x-nullable": true}
     }},
+    "Event": {"type": "object", "properties": {"id": {"type": "string"}, "data": {"type": "object"}}},
+    "Feed": {"type": "object", "properties": {"rows": {"type": "array", "items": {"$ref": "#/definitions/Event"}}}},
     "listing.Page-Thing": {"type": "object", "properties": {"rows": {"type": "array", "items": {"$ref": "#/definitions/Thing"}}}}
   },
   "securityDefinitions": {
@@ -127,7 +138,10 @@ func TestConvert(t *testing.T) {
 		{"paths /raw post security", `[]`},
 		{"components schemas ThingPage properties rows items $ref", `"#/components/schemas/ThingRow"`},
 		{"components schemas ThingRow required", `null`},
-		{"tags", `[{"description":"Everything else.","name":"things"}]`},
+		{"components schemas ThingRowRow", `null`}, // two lists have the same rows
+		{"components schemas Feed properties rows items $ref", `"#/components/schemas/Event"`},
+		{"components schemas Event required", `["data","id"]`}, // fields selects the fields of data
+		{"tags", `[{"description":"More.","name":"parts"},{"description":"More.Everything else.","name":"things"}]`},
 		{"info description", `"\n\nBegin here."`},
 		{"components schemas ThingPage required", `["rows"]`},
 		{"components schemas Raw required", `["a"]`},

@@ -71,7 +71,8 @@ func addListParameters(swagger *spec.Swagger, dir, runtime string) error {
 	if err != nil {
 		return err
 	}
-	for route, item := range swagger.Paths.Paths {
+	for _, route := range slices.Sorted(maps.Keys(swagger.Paths.Paths)) {
+		item := swagger.Paths.Paths[route]
 		if item.Get == nil {
 			continue
 		}
@@ -265,8 +266,8 @@ func listSpecs(patterns ...string) (map[string][]listSpec, error) {
 		specs[in] = append(specs[in], found...)
 	}
 	out := map[string][]listSpec{}
-	for in, of := range routes {
-		for _, route := range of {
+	for _, in := range slices.Sorted(maps.Keys(routes)) {
+		for _, route := range routes[in] {
 			out[route] = specs[in]
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// parameters sorts the parameters. If the operation has the fields parameter, it makes the fields of rows optional.
+// parameters sorts the parameters. If the operation is a list with the fields parameter, it makes the fields of rows optional.
 func (e enricher) parameters(op *openapi3.Operation) {
 	for _, ref := range op.Parameters {
 		p := ref.Value
@@ -17,7 +17,8 @@ func (e enricher) parameters(op *openapi3.Operation) {
 			p.Schema.Value.Pattern = "^[!-~]{1,255}$"
 		}
 	}
-	if rows := listed(op); rows != nil && op.Parameters.GetByInAndName(openapi3.ParameterInQuery, "fields") != nil {
+	query := func(name string) bool { return op.Parameters.GetByInAndName(openapi3.ParameterInQuery, name) != nil }
+	if rows := listed(op); rows != nil && query("fields") && query("sort") { // fields of a feed selects fields of data
 		e.optionalFields(rows)
 	}
 	slices.SortStableFunc(op.Parameters, func(a, b *openapi3.ParameterRef) int { return rank(a.Value) - rank(b.Value) })
@@ -51,10 +52,13 @@ func listed(op *openapi3.Operation) *openapi3.SchemaRef {
 }
 
 // optionalFields gives the rows of a list a separate type, in which only the id is required, because the fields parameter can
-// exclude the other fields.
+// exclude the other fields. Several lists can have the same rows.
 func (e enricher) optionalFields(rows *openapi3.SchemaRef) {
 	row := *rows.Value
 	row.Required = slices.DeleteFunc(slices.Clone(row.Required), func(name string) bool { return name != "id" })
+	if len(row.Required) == len(rows.Value.Required) {
+		return
+	}
 	rows.Ref, rows.Value = rows.Ref+"Row", &row
 	e.doc.Components.Schemas[path.Base(rows.Ref)] = openapi3.NewSchemaRef("", &row)
 }
