@@ -52,7 +52,7 @@ type Resource struct {
 	// RecordID(0), RecordID(1) and RecordID(2).
 	Records []Inserter
 
-	// Insert stores a record if no route creates one; see InsertJSON.
+	// Insert stores a record if no route creates one; see InsertJSON. The record has all fields, and its owner in userId.
 	Insert func(a *API, record map[string]any) store.ID
 
 	// Prepare changes the body of a request that is expected to succeed, so that the body complies with rules that involve
@@ -368,7 +368,12 @@ func (s *suite) add(body map[string]any) string {
 	if s.has("create") {
 		return s.create(body).Header.Get("Location")
 	}
-	return s.Path + "/" + s.Insert(s.API, body).Hex()
+	record := map[string]any{"userId": s.ownerID()}
+	for _, f := range s.Fields {
+		record[f.Name] = f.Absent
+	}
+	maps.Copy(record, body)
+	return s.Path + "/" + s.Insert(s.API, record).Hex()
 }
 
 // show returns a record, for a caller who may see it. query can be "".

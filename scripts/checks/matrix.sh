@@ -18,7 +18,7 @@ resources=$(cat <<'END'
 /goals public goal title
 /news public news title:string:required --no-owner
 /blog-posts public blog-post title:string:required:search:sort body:text:search imageUrl:url
-/hits public hit agent:string:filter --methods list
+/hits public hit agent:string:filter state:enum(fresh,seen):default=fresh --methods list
 - public signal level:int:required --methods create
 - public leaflet pages:int --methods show
 - public badge label:string:unique --methods update
@@ -47,7 +47,7 @@ resources=$(cat <<'END'
 /coins user coin hoard:ref(hoard):required:filter others:[]ref(hoard):onDelete=clear --own list,show
 /vistas public vista hoard:ref(hoard):required value:decimal
 - user hoard-note text:string:required reply:ref(hoard-note):onDelete=clear --under hoard
-/wares public ware name:string:required maker:ref(maker):required:filter spare:ref(maker):onDelete=cascade seller:ref(user):onDelete=clear code:ref(label):unique:onDelete=clear part:ref(ware):onDelete=clear marks:[]ref(label):filter:onDelete=clear parts:[]ref(maker):required:min=2:max=4 --user create --no-owner
+/wares public ware name:string:required maker:ref(maker):required:filter spare:ref(maker):onDelete=cascade seller:ref(user):onDelete=clear code:ref(label):unique:onDelete=clear part:ref(ware):onDelete=clear state:enum(new,used):required marks:[]ref(label):filter:onDelete=clear parts:[]ref(maker):required:min=2:max=4 --user create --no-owner
 /carts user cart note:string gift:ref(ware):onDelete=clear --user list,show
 - user cart-line ware:ref(ware):required amount:int:required:min=1 --under cart
 - admin budget-line budget:ref(budget):onDelete=cascade text:string --under budget

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -57,13 +59,16 @@ func (r Resource) Imported() (out []Target) {
 	return out
 }
 
-// Unique returns Go code for the required unique fields of a record, as elements of its struct. The variable recordID has the
-// record's ID.
-func (t Target) Unique() string {
+// StoredFields returns Go code for the fields of a record whose zero value is not valid in a response or occurs only once, as
+// elements of its struct. The variable recordID has the record's ID.
+func (t Target) StoredFields() string {
 	var fields []string
 	for _, f := range t.Fields {
-		if f.Unique && f.Required {
+		switch {
+		case f.Unique && f.Required:
 			fields = append(fields, f.Go()+": "+f.kind().stored)
+		case f.Type == typeEnum && (f.Required || f.HasDefault()):
+			fields = append(fields, f.Go()+": "+strconv.Quote(cmp.Or(f.Default, f.Values[0])))
 		}
 	}
 	if fields == nil {
