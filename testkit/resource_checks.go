@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -224,8 +225,8 @@ func checkUpdate(t *testing.T, r Resource) {
 	}
 }
 
-// checkVersions checks that only one of several concurrent updates of a version succeeds, and that a deletion with an old ETag
-// fails.
+// checkVersions checks that an update that modifies nothing keeps the ETag, that only one of several concurrent updates of a
+// version succeeds, and that a deletion with an old ETag fails.
 func checkVersions(t *testing.T, r Resource) {
 	s := start(t, r, true)
 	path, stale := s.add(s.valid()), `"stale"`
@@ -238,18 +239,24 @@ func checkVersions(t *testing.T, r Resource) {
 	}
 }
 
-// updateAtOnce sends ten concurrent updates of one version of a record, and returns the ETag of that version.
+// updateAtOnce sends the same update twice, and then ten concurrent updates of one version of a record. It returns the ETag of that
+// version.
 func (s *suite) updateAtOnce(path string) (tag string) {
 	s.t.Helper()
-	token, body := s.as("update"), s.prepared(map[string]any{s.Fields[0].Name: s.Fields[0].Samples[1]})
+	field := s.Fields[0]
+	token, body, other := s.as("update"), s.prepared(map[string]any{field.Name: field.Samples[1]}), s.prepared(map[string]any{field.Name: field.Samples[0]})
 	update := func(tag string, body map[string]any) Response {
 		return s.Do(Request{Method: "PATCH", Path: path, As: token, JSON: body, Header: http.Header{"If-Match": {tag}}})
 	}
-	tag = update("*", body).Header.Get("ETag")
+	first := update("*", body)
+	tag = first.Header.Get("ETag")
+	if again := update(tag, body); again.Status != 200 || again.Header.Get("ETag") != tag || !bytes.Equal(again.Body, first.Body) {
+		s.t.Errorf("the same update again: %d, ETag %s, %s; want ETag %s, %s", again.Status, again.Header.Get("ETag"), again.Body, tag, first.Body)
+	}
 	const requests = 10
 	statuses := make(chan int, requests)
 	for range requests {
-		go func() { statuses <- update(tag, body).Status }()
+		go func() { statuses <- update(tag, other).Status }()
 	}
 	count := map[int]int{}
 	for range requests {
@@ -258,8 +265,10 @@ func (s *suite) updateAtOnce(path string) (tag string) {
 	if want := map[int]int{200: 1, 412: requests - 1}; !maps.Equal(count, want) {
 		s.t.Errorf("%v, want %v", count, want)
 	}
-	if got := update(tag, map[string]any{}).Status; got != 412 {
-		s.t.Errorf("empty update of an old version: status %d", got)
+	for _, unmodified := range []map[string]any{{}, other} {
+		if got := update(tag, unmodified).Status; got != 412 {
+			s.t.Errorf("update of an old version that modifies nothing: status %d", got)
+		}
 	}
 	return tag
 }

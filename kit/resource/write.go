@@ -31,8 +31,8 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 	})
 }
 
-// Update changes a record that has one of the versions. Without changes, Update only reads the record. NotFound: the record does
-// not exist, or the caller may not see the record. Forbidden: the caller may not change the record, or may not choose another
+// Update changes a record that has one of the versions. If the changes do not modify the record, Update only reads it; see
+// store.Collection.Update. NotFound: the record does not exist, or the caller may not see the record. Forbidden: the caller may not change the record, or may not choose another
 // user as the owner. ValidationFailed: a change refers to a record that the caller may not see. store.ErrStale: the record has
 // none of the versions. Conflict: see store.Collection.Update.
 func (c *Collection[D]) Update(
@@ -42,11 +42,7 @@ func (c *Collection[D]) Update(
 		return doc, caller.Restriction.Err
 	}
 	write := func(ctx context.Context) error {
-		if len(changes) == 0 {
-			doc, err = c.all.First(ctx, c.writable(caller, id, versions))
-		} else {
-			doc, err = c.all.Update(ctx, c.writable(caller, id, versions), changes...)
-		}
+		doc, err = c.all.Update(ctx, c.writable(caller, id, versions), changes...)
 		return c.explain(ctx, caller, id, versions, err)
 	}
 	if c.parent() == nil && !c.changesReference(changes) {

@@ -123,6 +123,8 @@ type Change struct {
 	Op    Op
 	Field string
 	Value any
+	// Implied is set by Collection.Update. An implied change is stored only together with another change that modifies the document.
+	Implied bool
 }
 
 // Set sets the field to a scalar (see Comparison), slice, map or struct. nil removes the field.
@@ -130,14 +132,14 @@ func Set(field string, v any) Change {
 	if IsNil(v) {
 		return Unset(field)
 	}
-	return Change{OpSet, field, v}
+	return Change{Op: OpSet, Field: field, Value: v}
 }
 
 // Unset removes the field.
-func Unset(field string) Change { return Change{OpUnset, field, nil} }
+func Unset(field string) Change { return Change{Op: OpUnset, Field: field} }
 
 // Inc adds n to the number in the field. An absent field counts as 0.
-func Inc(field string, n int64) Change { return Change{OpInc, field, n} }
+func Inc(field string, n int64) Change { return Change{Op: OpInc, Field: field, Value: n} }
 
 // Patch is the input of an update: new values for some fields of T, a struct with json tags.
 type Patch[T any] struct {
@@ -203,17 +205,10 @@ func (v Versions) notFound() error {
 	return ErrStale
 }
 
-// UpdateByID updates the document with the id and returns the new version. Without changes, it only reads the document. Errors:
-// NotFound if versions is nil and the document does not exist; ErrStale if versions is not nil and no document with the id has
+// UpdateByID updates the document with the id like Update, and returns the new version. Errors: NotFound if versions is nil and the document does not exist; ErrStale if versions is not nil and no document with the id has
 // one of the versions; Conflict as in Update.
 func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {
-	var doc T
-	var err error
-	if len(changes) == 0 {
-		doc, err = c.First(ctx, versions.filter(id))
-	} else {
-		doc, err = c.Update(ctx, versions.filter(id), changes...)
-	}
+	doc, err := c.Update(ctx, versions.filter(id), changes...)
 	if apperr.Is(err, apperr.NotFound) {
 		err = versions.notFound()
 	}

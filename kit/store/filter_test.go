@@ -61,14 +61,14 @@ func TestChanges(t *testing.T) {
 		name      string
 		got, want Change
 	}{
-		{"Set", Set("f", 1), Change{OpSet, "f", 1}},
-		{"Set by pointer", Set("f", &name), Change{OpSet, "f", &name}},
-		{"Set empty", Set("f", ""), Change{OpSet, "f", ""}},
-		{"Set nil", Set("f", nil), Change{OpUnset, "f", nil}},
-		{"Set nil pointer", Set("f", nobody), Change{OpUnset, "f", nil}},
-		{"Set nil time", Set("f", (*Time)(nil)), Change{OpUnset, "f", nil}},
-		{"Unset", Unset("f"), Change{OpUnset, "f", nil}},
-		{"Inc", Inc("f", -2), Change{OpInc, "f", int64(-2)}},
+		{"Set", Set("f", 1), Change{Op: OpSet, Field: "f", Value: 1}},
+		{"Set by pointer", Set("f", &name), Change{Op: OpSet, Field: "f", Value: &name}},
+		{"Set empty", Set("f", ""), Change{Op: OpSet, Field: "f", Value: ""}},
+		{"Set nil", Set("f", nil), Change{Op: OpUnset, Field: "f"}},
+		{"Set nil pointer", Set("f", nobody), Change{Op: OpUnset, Field: "f"}},
+		{"Set nil time", Set("f", (*Time)(nil)), Change{Op: OpUnset, Field: "f"}},
+		{"Unset", Unset("f"), Change{Op: OpUnset, Field: "f"}},
+		{"Inc", Inc("f", -2), Change{Op: OpInc, Field: "f", Value: int64(-2)}},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s is %v, want %v", test.name, test.got, test.want)

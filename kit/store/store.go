@@ -8,8 +8,8 @@
 //     ("profile.city") names a nested field. "id" names the id of the document.
 //   - null and absent are the same: a nil pointer is not stored, and an absent list is read as an empty list.
 //     Eq(field, nil) selects documents without the field.
-//   - Insert, Update and Delete of one document are atomic, and durable when they return. Each Update increments Meta.Version
-//     and sets Meta.UpdatedAt. DB.Atomic makes several writes atomic.
+//   - Insert, Update and Delete of one document are atomic, and durable when they return. Each Update that modifies a document
+//     increments Meta.Version and sets Meta.UpdatedAt. DB.Atomic makes several writes atomic.
 //   - Strings compare by code point. Absent values sort before all other values. Documents with equal values are sorted by id, in
 //     the direction of the last Order.
 //   - Unique indexes ignore documents that lack one of their fields.
@@ -115,8 +115,9 @@ type Engine interface {
 	//
 	// count is the number of documents that q.Filter selects, up to q.MaxCount, or 0 if q.MaxCount is 0.
 	List(ctx context.Context, q Query, next func() any) (count int64, err error)
-	// Update changes one document that f selects and decodes the new version into the value that into points to. Errors:
-	// NotFound if f selects no document; Conflict if another document has the same values in a unique index.
+	// Update changes one document that f selects and decodes the new version into the value that into points to. If only implied
+	// changes would modify the document, Update stores nothing; see Collection.Update. There is at least one change that is not
+	// implied. Errors: NotFound if f selects no document; Conflict if another document has the same values in a unique index.
 	Update(ctx context.Context, f Filter, changes []Change, into any) error
 	// Delete deletes all documents that f selects and returns their number.
 	Delete(ctx context.Context, f Filter) (int64, error)
@@ -194,9 +195,9 @@ func VersionOf(d Document) int64 { return d.meta().Version }
 // Meta has the fields that every document has. Embed it with the tag `bson:",inline"`.
 type Meta struct {
 	ID        ID    `json:"id" bson:"_id"`
-	Version   int64 `json:"version"` // incremented by each Update; the source of ETag
+	Version   int64 `json:"version"` // incremented by each Update that modifies the document; the source of ETag
 	CreatedAt Time  `json:"createdAt"`
-	UpdatedAt Time  `json:"updatedAt"` // set by each Update
+	UpdatedAt Time  `json:"updatedAt"` // set by each Update that modifies the document
 }
 
 func (m Meta) meta() Meta { return m }
@@ -311,15 +312,22 @@ func (c *Collection[T]) Count(ctx context.Context, f Filter) (int64, error) {
 
 // Update changes one document that f selects and returns the new version. Evaluating the filter and changing the document is one
 // atomic step. If the filter does not select the changed document, only one of several concurrent callers succeeds. Update sets
-// updatedAt, unless one of the changes sets it. Errors: NotFound if f selects no document; Conflict if another document has the
+// updatedAt, unless one of the changes sets it.
+//
+// If the document already has the values of the changes, Update stores nothing and returns the document: the version and
+// updatedAt stay the same, and the log gets no entry. Values are compared in their stored form. Inc always modifies the document.
+// Errors: NotFound if f selects no document; Conflict if another document has the
 // same values in a unique index.
 func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change) (T, error) {
 	doc := c.defaults
 	if err := c.names.changes(f, changes); err != nil {
 		return doc, err
 	}
+	if len(changes) == 0 {
+		return c.First(ctx, f)
+	}
 	if !slices.ContainsFunc(changes, func(change Change) bool { return change.Field == "updatedAt" }) {
-		changes = append(slices.Clip(changes), Set("updatedAt", At(c.now())))
+		changes = append(slices.Clip(changes), Change{Op: OpSet, Field: "updatedAt", Value: At(c.now()), Implied: true})
 	}
 	err := c.engine.Update(ctx, f, changes, &doc)
 	return doc, err

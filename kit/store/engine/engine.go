@@ -58,3 +58,12 @@ func Scalar(v any) (any, error) {
 	}
 	return nil, fmt.Errorf("store: a filter cannot compare a field with a value of type %T", v)
 }
+
+// Conditions returns the changes of an update that stores nothing if the document already has their values. The result is nil if
+// the changes always modify the document.
+func Conditions(changes []store.Change) []store.Change {
+	if slices.ContainsFunc(changes, func(c store.Change) bool { return c.Op == store.OpInc }) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(changes), func(c store.Change) bool { return c.Implied })
+}

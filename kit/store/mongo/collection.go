@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -241,13 +242,17 @@ func (c *collection) count(ctx context.Context, filter bson.D, limit int64) (n i
 	return n, translate(err, nil)
 }
 
-// Update implements store.Engine with findAndModify.
+// Update implements store.Engine with findAndModify, whose filter excludes a document that the changes do not modify.
 func (c *collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
 	filter, err := c.existing(f)
 	if err != nil {
 		return err
 	}
 	update, err := c.update(changes)
+	if err != nil {
+		return err
+	}
+	unmodified, err := c.unmodified(changes)
 	if err != nil {
 		return err
 	}
@@ -260,7 +265,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	}
 	var raw bson.Raw
 	err = c.writeUnique(ctx, value, func() error {
-		raw, err = c.findAndModify(ctx, filter, update)
+		raw, err = c.modify(ctx, filter, unmodified, update)
 		return err
 	})
 	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil && sessionOf(ctx, c.client) == nil {
@@ -274,6 +279,23 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 		return fmt.Errorf("mongo: %w", err)
 	}
 	return nil
+}
+
+// modify updates one document that filter selects and returns its new version. If the document has the values in unmodified,
+// modify returns the document without updating it.
+func (c *collection) modify(ctx context.Context, filter, unmodified, update bson.D) (bson.Raw, error) {
+	if unmodified == nil {
+		return c.findAndModify(ctx, filter, update)
+	}
+	raw, err := c.findAndModify(ctx, all(filter, bson.D{{Key: "$nor", Value: bson.A{unmodified}}}), update)
+	if !errors.Is(err, driver.ErrNoDocuments) {
+		return raw, err
+	}
+	raw, err = c.coll.FindOne(ctx, filter, options.FindOne().SetProjection(c.projection(nil))).Raw()
+	if err != nil || hasValues(raw, unmodified) {
+		return raw, err
+	}
+	return c.findAndModify(ctx, filter, update) // another caller has just changed the document, or $eq matched an item of a list
 }
 
 // findAndModify updates one document and returns its new version, without the words if the server can omit them.

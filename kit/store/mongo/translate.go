@@ -292,6 +292,35 @@ func (s *schema) update(changes []store.Change) (bson.D, error) {
 	return doc, nil
 }
 
+// unmodified returns a filter that selects each document that the changes do not modify, and perhaps documents with a list that
+// contains the value of a change; nil if the changes modify every document.
+func (s *schema) unmodified(changes []store.Change) (filter bson.D, err error) {
+	for _, c := range engine.Conditions(changes) {
+		v, err := encodeValue(c.Value)
+		if err != nil {
+			return nil, err
+		}
+		condition := bson.E{Key: "$eq", Value: v}
+		if v == nil {
+			condition = bson.E{Key: "$exists", Value: false}
+		}
+		filter = append(filter, bson.E{Key: path(c.Field), Value: bson.D{condition}})
+	}
+	return filter, nil
+}
+
+// hasValues reports whether a document has exactly the values in a result of unmodified.
+func hasValues(raw bson.Raw, unmodified bson.D) bool {
+	for _, e := range unmodified {
+		stored, err := raw.LookupErr(strings.Split(e.Key, ".")...)
+		condition, _ := bson.Marshal(e.Value) // never fails: encodeValue has encoded the value
+		if want, wantErr := bson.Raw(condition).LookupErr("$eq"); (err == nil) != (wantErr == nil) || err == nil && !stored.Equal(want) {
+			return false
+		}
+	}
+	return true
+}
+
 // cutPath reports whether field is parent or is nested in parent, and returns the segments of field after parent.
 func cutPath(field, parent string) (below []string, ok bool) {
 	if field == parent {

@@ -261,6 +261,29 @@ func (b *builder) changedDoc(changes []store.Change) *builder {
 	return b.write(",'$.version',coalesce(", expression("version"), ",0)+1)")
 }
 
+// modifies writes a further condition: one of the changes modifies the document. changes is a result of engine.Conditions.
+func (b *builder) modifies(changes []store.Change) *builder {
+	separator, end := " AND (", ""
+	for _, change := range changes {
+		b.write(separator, "doc->").path(change.Field)
+		separator, end = " OR ", ")"
+		if change.Op == store.OpUnset {
+			b.write(" IS NOT NULL")
+			continue
+		}
+		data, err := encode(change.Value)
+		switch {
+		case err != nil:
+			return b.fail(err)
+		case bytes.Contains(data, []byte("null")): // see insert
+			b.write(" IS NOT json_patch('{}',").bind(string(data)).write(")")
+		default:
+			b.write(" IS NOT ").bind(string(data))
+		}
+	}
+	return b.write(end)
+}
+
 // unsetFields writes an expression for the document without the fields that the changes unset.
 func (b *builder) unsetFields(changes []store.Change) {
 	unset := func(c store.Change) bool { return c.Op == store.OpUnset }

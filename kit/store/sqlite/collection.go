@@ -62,8 +62,9 @@ func (c *collection) insert(id store.ID, doc any) *builder {
 
 // Update implements store.Engine.
 func (c *collection) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
+	conditions := engine.Conditions(changes)
 	b := c.build("UPDATE ", c.table, " SET doc=").changedDoc(changes)
-	b.write(" WHERE n=(SELECT n FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1)")
+	b.write(" WHERE n=(SELECT n FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1)").modifies(conditions)
 	b.write(" RETURNING n").textColumn().write(",CAST(doc AS BLOB),id").scope()
 	var doc []byte
 	err := c.write(ctx, b, c.updatedText(f, changes), func(tx *transaction) error {
@@ -85,8 +86,11 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 		switch {
 		case err != nil:
 			return err
-		case doc == nil:
+		case doc == nil && conditions == nil:
 			return store.ErrNotFound
+		case doc == nil: // f selects no document, or the changes do not modify the document
+			doc, err = c.firstIn(tx.ctx, tx.conn, f)
+			return err
 		}
 		return tx.record(ctx, c, store.Updated, key.id, engine.ChangedFields(changes), scope)
 	})
@@ -199,21 +203,28 @@ func (c *collection) First(ctx context.Context, f store.Filter, into any) error 
 // first returns the document with the lowest id that f selects, as JSON. It waits for a connection until ctx ends; queryCtx
 // is the context of the statement.
 func (c *collection) first(ctx, queryCtx context.Context, f store.Filter) (doc []byte, err error) {
-	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1")
-	if err := cmp.Or(c.err, b.err); err != nil {
-		return nil, err
-	}
 	read := func(conn *conn) error {
-		return conn.query(queryCtx, b.String(), b.args, func(row []driver.Value) error {
-			doc = row[0].([]byte)
-			return nil
-		})
+		doc, err = c.firstIn(queryCtx, conn, f)
+		return err
 	}
 	if s := c.db.writer.session(ctx); s != nil {
 		err = s.read(ctx, f, read)
 	} else {
 		err = c.db.byID.use(ctx, read)
 	}
+	return doc, err
+}
+
+// firstIn is first on a connection.
+func (c *collection) firstIn(ctx context.Context, conn *conn, f store.Filter) (doc []byte, err error) {
+	b := c.build("SELECT CAST(doc AS BLOB) FROM ", c.table, " WHERE ").where(f).write(" ORDER BY id LIMIT 1")
+	if err := cmp.Or(c.err, b.err); err != nil {
+		return nil, err
+	}
+	err = conn.query(ctx, b.String(), b.args, func(row []driver.Value) error {
+		doc = row[0].([]byte)
+		return nil
+	})
 	if err == nil && doc == nil {
 		err = store.ErrNotFound
 	}

@@ -180,6 +180,11 @@ func newDoc(title string, edits ...func(*doc)) doc {
 	return d
 }
 
+func (d doc) withVersion(v int64) doc {
+	d.Version = v
+	return d
+}
+
 // openDocs creates a collection of docs on a new handle.
 func openDocs(t *testing.T, open Opener, indexes ...store.Index) *store.Collection[doc] {
 	t.Helper()
