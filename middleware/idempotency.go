@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -26,6 +27,7 @@ type Idempotency struct {
 	Wait time.Duration // how long a repeated request waits for the first request to finish; 10 s by default
 
 	responses *store.Collection[storedResponse]
+	rooms     rooms
 	secrets   []string
 	now       func() time.Time
 }
@@ -35,6 +37,7 @@ type Idempotency struct {
 type storedResponse struct {
 	store.Meta  `bson:",inline"`
 	Key         string     `json:"key"`         // digest of the caller, the route and the Idempotency-Key
+	Owner       string     `json:"owner"`       // see ownerOf
 	Fingerprint string     `json:"fingerprint"` // digests of the path and the parameters, one per secret, separated by spaces
 	ExpiresAt   store.Time `json:"expiresAt"`
 	Status      int        `json:"status"`
@@ -61,7 +64,7 @@ func NewIdempotency(db store.DB, secrets []string, now func() time.Time) *Idempo
 		Wait: responseWait,
 		responses: store.Open[storedResponse](db, store.Spec{
 			Name:    "idempotency",
-			Indexes: []store.Index{{Fields: []string{"key"}, Unique: true}, {Fields: []string{"expiresAt"}}},
+			Indexes: []store.Index{{Fields: []string{"key"}, Unique: true}, {Fields: []string{"expiresAt"}}, {Fields: []string{"owner", "expiresAt"}}},
 		}),
 		secrets: secrets,
 		now:     now,
@@ -81,7 +84,8 @@ func (i *Idempotency) sweep(ctx context.Context) error {
 // Middleware returns the middleware for a route that creates a record. It runs after authentication. A request that failed
 // without creating anything can be repeated with the same key. A replayed response is JSON, with the headers Location and ETag of
 // the first response, even after the record was changed or deleted. If it is unknown whether the record was created, because the
-// process or the database failed, requests with the key get Conflict until the key expires.
+// process or the database failed, requests with the key get Conflict until the key expires. TooManyRequests: the stored responses
+// of the caller take maxStored bytes; a replay is still possible.
 func (i *Idempotency) Middleware() gin.HandlerFunc {
 	return func(g *gin.Context) {
 		key := g.GetHeader("Idempotency-Key")
@@ -105,41 +109,47 @@ func (i *Idempotency) handle(g *gin.Context, key string) error {
 		return err
 	}
 	fingerprints := i.fingerprints(g.Request.URL.Path, params)
-	claim, err := i.claim(g, key, fingerprints)
+	now := store.At(i.now())
+	claim := storedResponse{
+		Meta:        store.NewMeta(store.NewID(), now),
+		Key:         digest("", callerName(g)+"\n"+g.Request.Method+" "+g.FullPath()+"\n"+key),
+		Owner:       ownerOf(g),
+		Fingerprint: strings.Join(fingerprints, " "),
+		ExpiresAt:   store.At(now.Add(responseTTL)),
+	}
+	err = i.claim(g.Request.Context(), claim)
 	if apperr.Is(err, apperr.Conflict) {
 		return i.replay(g, claim.Key, fingerprints)
 	}
 	if err != nil {
 		return err
 	}
-	i.runAndStore(g, claim.ID)
+	i.runAndStore(g, claim)
 	return nil
 }
 
-// claim reserves the key for this request: it stores a response without a status. claim returns that response even after an
-// error. Conflict: another request has reserved the key.
-func (i *Idempotency) claim(g *gin.Context, key string, fingerprints []string) (storedResponse, error) {
-	now := store.At(i.now())
-	r := storedResponse{
-		Meta:        store.NewMeta(store.NewID(), now),
-		Key:         digest("", callerName(g)+"\n"+g.Request.Method+" "+g.FullPath()+"\n"+key),
-		Fingerprint: strings.Join(fingerprints, " "),
-		ExpiresAt:   store.At(now.Add(responseTTL)),
+// claim reserves the key for this request: it stores r, a response without a status. Conflict: another request has reserved the
+// key. TooManyRequests: see checkRoom.
+func (i *Idempotency) claim(ctx context.Context, r storedResponse) error {
+	valid := store.And(store.Eq("key", r.Key), store.Gt("expiresAt", r.CreatedAt))
+	if err := i.checkRoom(ctx, r.Owner); err != nil {
+		if exists, existsErr := i.responses.Exists(ctx, valid); exists || existsErr != nil {
+			return cmp.Or(existsErr, error(store.Duplicate("key")))
+		}
+		return err
 	}
-	ctx := g.Request.Context()
 	err := i.responses.Insert(ctx, r)
 	if !apperr.Is(err, apperr.Conflict) {
-		return r, err
+		return err
 	}
-	expired := store.And(store.Eq("key", r.Key), store.Lte("expiresAt", now))
-	n, err := i.responses.Delete(ctx, expired)
+	n, err := i.responses.Delete(ctx, store.And(store.Eq("key", r.Key), store.Lte("expiresAt", r.CreatedAt)))
 	if err != nil {
-		return r, err
+		return err
 	}
 	if n == 0 {
-		return r, store.Duplicate("key")
+		return store.Duplicate("key")
 	}
-	return r, i.responses.Insert(ctx, r)
+	return i.responses.Insert(ctx, r)
 }
 
 // callerName returns a name that is unique per caller, because different callers may use the same key. Anonymous callers are
@@ -178,7 +188,8 @@ func digest(key, text string) string {
 const keepKey = "ginseng.idempotency"
 
 // KeepResponse stores the response to a request in the transaction of ctx, if the request has an Idempotency-Key. A handler that
-// uses a transaction calls KeepResponse, so that the transaction stores both the changes and the response.
+// uses a transaction calls KeepResponse, so that the transaction stores both the changes and the response. TooManyRequests: the
+// response is larger than what the caller may still store.
 func KeepResponse(ctx context.Context, g *gin.Context, status int, body []byte) error {
 	keep, ok := g.Get(keepKey)
 	if !ok {
@@ -194,18 +205,21 @@ func (i *Idempotency) store(ctx context.Context, claim store.ID, status int, hea
 	return err
 }
 
-// runAndStore runs the handlers that follow, and then stores and sends their response. claim is the ID of the stored response.
+// runAndStore runs the handlers that follow, and then stores and sends their response. claim is the stored response.
 // After an error that shows that nothing was created, runAndStore deletes the stored response. runAndStore continues if the
 // client disconnects, because the client can repeat the request to get the response.
-func (i *Idempotency) runAndStore(g *gin.Context, claim store.ID) {
+func (i *Idempotency) runAndStore(g *gin.Context, claim storedResponse) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.Request.Context()), createTimeout)
 	defer cancel()
 	g.Request = g.Request.WithContext(ctx)
 	recorder := &responseRecorder{ResponseWriter: g.Writer, status: http.StatusOK}
 	kept := false
 	g.Set(keepKey, func(ctx context.Context, status int, body []byte) error {
+		if err := i.take(claim.Owner, int64(len(body))); err != nil {
+			return err
+		}
 		kept = true
-		return i.store(ctx, claim, status, g.Writer.Header(), body)
+		return i.store(ctx, claim.ID, status, g.Writer.Header(), body)
 	})
 	func() {
 		g.Writer = recorder
@@ -215,13 +229,14 @@ func (i *Idempotency) runAndStore(g *gin.Context, claim store.ID) {
 	switch {
 	case recorder.status < http.StatusBadRequest && kept:
 	case recorder.status < http.StatusBadRequest:
-		if err := i.store(ctx, claim, recorder.status, g.Writer.Header(), recorder.body.Bytes()); err != nil {
+		i.rooms.add(claim.Owner, int64(recorder.body.Len())+rowBytes)
+		if err := i.store(ctx, claim.ID, recorder.status, g.Writer.Header(), recorder.body.Bytes()); err != nil {
 			_ = g.Error(err) // only for the log: the record has been created
 		}
 	case recorder.status < http.StatusInternalServerError || nothingWritten(g):
 		releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
-		_, _ = i.responses.Delete(releaseCtx, store.Eq("id", claim)) // after an error the key stays reserved until it expires
+		_, _ = i.responses.Delete(releaseCtx, store.Eq("id", claim.ID)) // after an error the key stays reserved until it expires
 	}
 	g.Writer.WriteHeader(recorder.status)
 	_, _ = g.Writer.Write(recorder.body.Bytes()) // fails if the client has disconnected

@@ -1,0 +1,111 @@
+package middleware
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/testkit/testdb"
+)
+
+// TestRoom stores large responses until the limit of their owner is reached, also on a second instance, and after they have
+// expired.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	db := testdb.Open(t)
+	now := time.Now()
+	clock := func() time.Time { return now }
+	const size = 5 << 20 // three responses fit
+	ran := 0
+	newInstance := func() http.Handler {
+		i := NewIdempotency(db, []string{"secret"}, clock)
+		engine := gin.New()
+		engine.Use(func(g *gin.Context) {
+			var caller access.Principal
+			switch id, isUser := store.ParseID(g.GetHeader("Caller")); {
+			case isUser:
+				caller.UserID = id
+			case g.GetHeader("Caller") == "master":
+				caller.Master = true
+			}
+			rest.SetCaller(g, caller)
+		})
+		engine.POST("/plain", i.Middleware(), rest.Handle(func(g *gin.Context) error {
+			ran++
+			return rest.OK(g, strings.Repeat("x", size))
+		}))
+		engine.POST("/atomic", i.Middleware(), rest.Handle(func(g *gin.Context) error {
+			body := []byte(strings.Repeat("x", size))
+			err := db.Atomic(g.Request.Context(), func(ctx context.Context) error { return KeepResponse(ctx, g, 200, body) })
+			if err == nil {
+				g.Data(200, rest.ContentType, body)
+			}
+			return err
+		}))
+		return engine
+	}
+	one, two := newInstance(), newInstance()
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ada, eve := store.NewID().Hex(), store.NewID().Hex()
+	for _, test := range []struct {
+		name     string
+		instance http.Handler
+		path     string
+		caller   string
+		key      string
+		status   int
+	}{
+		{"first", one, "/plain", ada, "1", 200},
+		{"second", one, "/atomic", ada, "2", 200},
+		{"third, on another instance", two, "/plain", ada, "3", 200},
+		{"too large, after the count", one, "/atomic", ada, "4", 429},
+		{"too large for a transaction", one, "/atomic", ada, "4", 429},
+		{"crosses the limit", one, "/plain", ada, "5", 200},
+		{"no room", one, "/plain", ada, "6", 429},
+		{"no room on another instance", two, "/plain", ada, "6", 429},
+		{"replay", one, "/plain", ada, "1", 200},
+		{"without a key", one, "/plain", ada, "", 200},
+		{"another user", one, "/plain", eve, "1", 200},
+		{"no user", one, "/plain", "", "1", 200},
+		{"master key, 1", one, "/plain", "master", "1", 200},
+		{"master key, 2", one, "/plain", "master", "2", 200},
+		{"master key, 3", one, "/plain", "master", "3", 200},
+		{"master key, 4", one, "/plain", "master", "4", 200},
+	} {
+		r := httptest.NewRequest("POST", test.path, strings.NewReader("a=1"))
+		r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Caller": {test.caller}}
+		if test.key != "" {
+			r.Header.Set("Idempotency-Key", test.key)
+		}
+		before := ran
+		w := httptest.NewRecorder()
+		test.instance.ServeHTTP(w, r)
+		if w.Code != test.status {
+			t.Errorf("%s: status %d, want %d: %.200s", test.name, w.Code, test.status, w.Body)
+		}
+		if w.Code == 429 && (w.Header().Get("Retry-After") != "86400" || ran != before) {
+			t.Errorf("%s: Retry-After %q, %d handlers ran", test.name, w.Header().Get("Retry-After"), ran-before)
+		}
+		if replayed := w.Header().Get("Idempotency-Replayed") == "true"; replayed != (test.name == "replay") {
+			t.Errorf("%s: replayed is %t", test.name, replayed)
+		}
+	}
+	now = now.Add(responseTTL)
+	r := httptest.NewRequest("POST", "/plain", strings.NewReader("a=1"))
+	r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Caller": {ada}, "Idempotency-Key": {"7"}}
+	w := httptest.NewRecorder()
+	one.ServeHTTP(w, r)
+	if w.Code != 200 {
+		t.Errorf("after a day: status %d", w.Code)
+	}
+}
