@@ -36,6 +36,9 @@ func TestArrows(t *testing.T) {
 		}
 		packages++
 		from, _ := strings.CutPrefix(strings.TrimPrefix(p.ImportPath, root), "/")
+		if from == "server" && !slices.Contains(p.Imports, "time/tzdata") {
+			t.Error("server does not import time/tzdata: an image has no other time zones")
+		}
 		for _, path := range p.Imports {
 			to, own := strings.CutPrefix(path, root+"/")
 			if why := forbidden(from, to, own, path); why != "" {

@@ -56,7 +56,7 @@ mkdir -p "$work/a" "$work/some/other"
 git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -T - -cf - 2>/dev/null | tar -xf - -C "$work/a"
 cp -r "$work/a" "$work/some/other/directory"
 find "$work/some" -exec touch -d 2001-02-03T04:05:06 {} +
-for decoy in .env production.env .git/config data/ginseng.db config/.env config/production.env kit/.git/HEAD modules/.env.local \
+for decoy in .env production.env .git/config data/ginseng.db backups/today.db config/.env config/production.env kit/.git/HEAD modules/.env.local \
   modules/user/ginseng.db modules/user/ginseng.db-wal docs/notes_test.go; do
   mkdir -p "$work/a/$(dirname "$decoy")" && echo "SECRET=$canary" >"$work/a/$decoy"
 done
@@ -141,6 +141,10 @@ use
 step 'a generated project: image, sign-up, article'
 "$docker" rm --force --volumes "$name" >/dev/null && "$docker" volume rm "$name" >/dev/null
 go run ./scripts/new shop --dir "$work/shop" >/dev/null
+mkdir "$work/shop/backups"
+for decoy in .env production.env backups/today.db shop.db; do echo "SECRET=$canary" >"$work/shop/$decoy"; done
+build shop shop-builder --target build
+equal "$("$docker" run --rm --network none "$name:shop-builder" sh -c "grep -rl -e $canary -e '^module example.com/shop' .")" ./go.mod
 build shop shop
 run "$name:shop"
 use

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/modfile"
+
+	"example.com/ginseng/scripts/internal/files"
 )
 
 var matrix = flag.Bool("matrix", false, "make, build and test a project for every set of components and providers")
@@ -102,6 +104,28 @@ func TestMatrix(t *testing.T) {
 			t.Logf("%d files, %d lines of Go; made in %.1f s, tested in %.1f s", count, lines, made.Seconds(), time.Since(begun).Seconds()-made.Seconds())
 			same(t, "go test and docs", filesOf(t, dir), own)
 		})
+	}
+}
+
+// TestPrivateFiles checks that git add takes no secrets and no data, in Ginseng and in a project.
+func TestPrivateFiles(t *testing.T) {
+	private := []string{".env", "production.env", "data/shop.db", "data/shop.db-wal", "backups/today.db", "shop.db"}
+	for name, source := range map[string]string{"Ginseng": ".gitignore", "a project": projectDir + "/dot-gitignore"} {
+		ignore, err := os.ReadFile(filepath.Join(root, source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree := files.Tree{".gitignore": ignore, "main.go": nil}
+		for _, file := range private {
+			tree[file] = nil
+		}
+		dir := t.TempDir()
+		write(t, dir, tree)
+		shell(t, dir, "git", "init", "--quiet")
+		shell(t, dir, "git", "add", "--all")
+		if got := strings.Fields(shell(t, dir, "git", "ls-files")); !slices.Equal(got, []string{".gitignore", "main.go"}) {
+			t.Errorf("%s: git adds %q", name, got)
+		}
 	}
 }
 
