@@ -182,6 +182,9 @@ func (a Authenticator) largeBodySender(g *gin.Context) access.Principal {
 	for _, token := range bearer(g) {
 		if sender, err := a.verify(g, token); err == nil {
 			body.shares = body.users
+			if sender.IsUser() {
+				body.user = sender.UserID.Hex()
+			}
 			return sender
 		}
 	}

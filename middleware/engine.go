@@ -3,6 +3,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -18,7 +19,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/rs/cors"
-	"golang.org/x/sync/semaphore"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
@@ -146,7 +146,7 @@ func Timeout(d time.Duration) gin.HandlerFunc {
 // ResponseBudget lets large responses reserve memory from the budget, until they are sent.
 func ResponseBudget(budget *rest.Budget) gin.HandlerFunc {
 	return func(g *gin.Context) {
-		ctx, release := budget.Context(g.Request.Context())
+		ctx, release := budget.Context(g.Request.Context(), func() string { return rest.Sharer(g) })
 		defer release()
 		g.Request = g.Request.WithContext(ctx)
 		g.Next()
@@ -220,8 +220,8 @@ func SecurityHeaders() gin.HandlerFunc {
 const SmallBody = 16 << 10
 
 // Limits of the memory for large bodies that are being received, in bytes. Anonymous callers have a separate limit, so that their
-// bodies cannot use the memory for users. If necessary, BodyLimit raises the limits to 2*largest for anonymous callers and
-// 4*largest for users.
+// bodies cannot use the memory for users. If necessary, BodyLimit raises both limits to 4*largest, because a caller has at most a
+// quarter.
 const (
 	anonymousBodies = 8 << 20
 	userBodies      = 24 << 20
@@ -233,8 +233,8 @@ const (
 // timeout. The body's Read returns *http.MaxBytesError if the body is too large, os.ErrDeadlineExceeded after the timeout, and
 // Unavailable if no memory becomes available.
 func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
-	anonymous := semaphore.NewWeighted(max(anonymousBodies, 2*largest))
-	users := semaphore.NewWeighted(max(userBodies, 4*largest))
+	anonymous := slot.NewShares(max(anonymousBodies, 4*largest))
+	users := slot.NewShares(max(userBodies, 4*largest))
 	return func(g *gin.Context) {
 		r := g.Request
 		if r.ContentLength == 0 || r.Body == nil {
@@ -246,7 +246,7 @@ func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 		}
 		body := &limitedBody{
 			ReadCloser: r.Body, announced: r.ContentLength, size: min(SmallBody, largest), largest: largest,
-			shares: anonymous, users: users, ctx: r.Context(), wait: timeout / 3, header: g.Writer.Header(), connection: connection,
+			shares: anonymous, users: users, g: g, ctx: r.Context(), wait: timeout / 3, header: g.Writer.Header(), connection: connection,
 		}
 		defer body.release()
 		r.Body = body
@@ -259,12 +259,14 @@ func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
 // wait forever.
 type limitedBody struct {
 	io.ReadCloser
-	announced     int64               // Content-Length; -1 if it is unknown
-	size          int64               // limit of the body
-	largest       int64               // limit of the body with kit.Auth.AllowLargeBody
-	read          int64               // number of bytes read so far
-	share         int64               // memory that the body has acquired from shares
-	shares, users *semaphore.Weighted // shares: the memory for this body; users: the memory for bodies of users
+	announced     int64        // Content-Length; -1 if it is unknown
+	size          int64        // limit of the body
+	largest       int64        // limit of the body with kit.Auth.AllowLargeBody
+	read          int64        // number of bytes read so far
+	releaseShare  func()       // releases the memory that the body has acquired from shares; nil if there is none
+	shares, users *slot.Shares // shares: the memory for this body; users: the memory for bodies of users
+	user          string       // ID of the user who sends the body; "": unknown
+	g             *gin.Context
 	ctx           context.Context
 	wait          time.Duration            // how long a read waits for memory
 	header        http.Header              // header of the response
@@ -280,7 +282,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.announced > b.size || b.read > b.size {
 		return 0, &http.MaxBytesError{Limit: b.size}
 	}
-	if b.share == 0 && b.isLarge() {
+	if b.releaseShare == nil && b.isLarge() {
 		if b.read >= SmallBody || b.announced > SmallBody {
 			if err := b.acquire(); err != nil {
 				return 0, err
@@ -306,16 +308,17 @@ func (b *limitedBody) acquire() error {
 	if share < 0 {
 		share = b.size
 	}
-	if slot.Acquire(b.ctx, b.shares, share, b.wait) != nil {
+	release, err := b.shares.Acquire(b.ctx, cmp.Or(b.user, rest.Sharer(b.g)), share, b.wait)
+	if err != nil {
 		b.header.Set("Connection", "close") // the rest of the body is not read
 		return apperr.New(apperr.Unavailable, "Too many large bodies are being received. Try again in a few seconds.").AsOverload()
 	}
-	b.share = share
+	b.releaseShare = release
 	return nil
 }
 
 func (b *limitedBody) release() {
-	if b.share > 0 {
-		b.shares.Release(b.share)
+	if b.releaseShare != nil {
+		b.releaseShare()
 	}
 }

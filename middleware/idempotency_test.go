@@ -92,7 +92,7 @@ func TestLargeReplay(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
 	i := NewIdempotency(db, []string{"secret"}, time.Now)
-	budget := rest.NewBudget(1, 2*rest.LargeResponse, time.Millisecond)
+	budget := rest.NewBudget(1, 4*2*rest.LargeResponse, time.Millisecond)
 	engine := gin.New()
 	engine.Use(ResponseBudget(budget))
 	engine.POST("/things", i.Middleware(), rest.Handle(func(g *gin.Context) error {
@@ -110,7 +110,7 @@ func TestLargeReplay(t *testing.T) {
 		return w.Code
 	}
 	first := post()
-	ctx, release := budget.Context(t.Context())
+	ctx, release := budget.Context(t.Context(), func() string { return "192.0.2.1" })
 	if err := rest.Reserve(ctx, rest.LargeResponse); err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,9 @@ package middleware
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -49,7 +51,13 @@ func post(h http.Handler, path, token string, body io.Reader, size int64) int {
 }
 
 func send(h http.Handler, method, path, token string, body io.Reader, size int64) int {
+	return sendFrom(h, "192.0.2.1", method, path, token, body, size)
+}
+
+// sendFrom is like send, from a client with the IP address.
+func sendFrom(h http.Handler, address, method, path, token string, body io.Reader, size int64) int {
 	r := httptest.NewRequest(method, path, body)
+	r.RemoteAddr = net.JoinHostPort(address, "1")
 	r.ContentLength = size
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if token != "" {
@@ -90,16 +98,25 @@ func (s stalled) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestStalledBodies sends large bodies that do not end. When they use all memory for anonymous callers, further large bodies of
-// anonymous callers get 503. Small bodies and users are still served.
+// TestStalledBodies sends large bodies that do not end, from four networks, each of which gets a quarter of the memory. When they
+// use all memory for anonymous callers, further large bodies of anonymous callers get 503. Small bodies and users are still served.
 func TestStalledBodies(t *testing.T) {
 	t.Parallel()
 	h := limited(300 * time.Millisecond)
 	const large = 1 << 20
 	reading, end, ended := make(chan struct{}), make(chan struct{}), make(chan int)
-	for range anonymousBodies / large {
-		go func() { ended <- post(h, "/large", "invalid", stalled{reading, end}, large) }()
+	for i := range anonymousBodies / large {
+		from := fmt.Sprintf("2001:db8:%d:%d::1", i/2, i)
+		go func() { ended <- sendFrom(h, from, "POST", "/large", "invalid", stalled{reading, end}, large) }()
 		<-reading
+		if i == 1 {
+			if got := sendFrom(h, "2001:db8:0:ffff::1", "POST", "/large", "", strings.NewReader(strings.Repeat("x", large)), large); got != 503 {
+				t.Errorf("a third body from the network: status %d, want 503", got)
+			}
+			if got := post(h, "/large", "", strings.NewReader(strings.Repeat("x", large)), large); got != 204 {
+				t.Errorf("another network: status %d", got)
+			}
+		}
 	}
 	for _, announced := range []int64{large, -1} {
 		if got := post(h, "/large", "", strings.NewReader(strings.Repeat("x", large)), announced); got != 503 {
@@ -192,13 +209,13 @@ func TestForgetUsers(t *testing.T) {
 	}
 }
 
-// TestResponseBudget sends large responses while other large responses are in progress.
+// TestResponseBudget sends large responses while other large responses of the caller, or of others, are in progress.
 func TestResponseBudget(t *testing.T) {
 	t.Parallel()
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	const page, record = 1 << 20, 200 << 10
-	engine.Use(ResponseBudget(rest.NewBudget(page, 300<<10, time.Millisecond)))
+	engine.Use(ResponseBudget(rest.NewBudget(4*page, 4*220<<10, time.Millisecond)))
 	running, end, ended := make(chan struct{}), make(chan struct{}), make(chan int)
 	respond := func(g *gin.Context, size int) {
 		if err := rest.OK(g, strings.Repeat("x", size)); err != nil {
@@ -220,28 +237,34 @@ func TestResponseBudget(t *testing.T) {
 	engine.GET("/record", func(g *gin.Context) { respond(g, record) })
 	engine.POST("/record", func(g *gin.Context) { respond(g, record) })
 	engine.GET("/small", func(g *gin.Context) { respond(g, 1000) })
-	send := func(method, path string) int {
-		w := httptest.NewRecorder()
-		engine.ServeHTTP(w, httptest.NewRequest(method, path, nil))
-		return w.Code
-	}
 	expect := func(want int, method, path string) {
 		t.Helper()
-		if got := send(method, path); got != want {
+		if got := sendFrom(engine, "192.0.2.1", method, path, "", nil, 0); got != want {
 			t.Errorf("%s %s: status %d, want %d", method, path, got, want)
 		}
 	}
-	go func() { ended <- send("GET", "/page?wait=1") }()
-	<-running
+	hold := func(address, path string) {
+		go func() { ended <- sendFrom(engine, address, "GET", path+"?wait=1", "", nil, 0) }()
+		<-running
+	}
+	hold("192.0.2.1", "/page")
 	expect(503, "GET", "/page")
 	expect(200, "GET", "/record")
-	go func() { ended <- send("GET", "/record?wait=1") }()
-	<-running
+	hold("192.0.2.1", "/record")
 	expect(503, "GET", "/record")
+	for _, other := range []string{"192.0.2.2", "192.0.2.3", "2001:db8::1"} {
+		hold(other, "/page")
+		hold(other, "/record")
+	}
+	for _, path := range []string{"/page", "/record"} {
+		if got := sendFrom(engine, "2001:db8:1::1", "GET", path, "", nil, 0); got != 503 {
+			t.Errorf("%s of a fifth network: status %d", path, got)
+		}
+	}
 	expect(200, "POST", "/record") // not 503, because the change has been made
 	expect(200, "GET", "/small")
 	close(end)
-	for range 2 {
+	for range 8 {
 		<-ended
 	}
 	expect(200, "GET", "/page")

@@ -110,8 +110,8 @@ const (
 
 // Limits of an instance. They prevent a few clients from using all memory or keeping the database busy.
 const (
-	pageBytes      = 20 << 20        // memory for large pages that are being sent
-	recordBytes    = 16 << 20        // memory for large records that are being sent
+	pageBytes      = 32 << 20        // memory for large pages that are being sent
+	recordBytes    = 32 << 20        // memory for large records that are being sent
 	pageWait       = 5 * time.Second // how long a request waits for its share of pageBytes
 	userWriteBytes = 32 << 10        // total body size of a user's requests in progress, except GET requests
 	writeWait      = 5 * time.Second // how long a request waits for its share of userWriteBytes
@@ -147,7 +147,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	}
 	h := &Handler{engine: engine, modules: o.Modules, Emails: o.Deps.Email, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...)}
 	engine.Use(middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz), middleware.Recovery(), middleware.Timeout(requestTimeout),
-		middleware.ResponseBudget(rest.NewBudget(pageBytes, recordBytes, pageWait)))
+		middleware.ResponseBudget(rest.NewBudget(max(pageBytes, 5*s.MaxBodyBytes), max(recordBytes, 5*s.MaxBodyBytes), pageWait)))
 	if len(s.CORSOrigins) > 0 {
 		engine.Use(middleware.CORS(s.CORSOrigins))
 	}

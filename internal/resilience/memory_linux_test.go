@@ -30,7 +30,7 @@ import (
 const (
 	policies     = 20_000
 	policyLabels = 20
-	shelfItems   = 15
+	shelfItems   = 3
 	itemBytes    = 1 << 20
 )
 
@@ -90,7 +90,7 @@ func TestMemory(t *testing.T) {
 		{"200 clients that do not read Swagger UI", 0, func(url string, _ []string) func() {
 			return stall(t, url, slices.Repeat([]string{get("/docs/swagger-ui-bundle.js")}, readers))
 		}},
-		{"40 anonymous callers of expand, who do not read 15 MiB", 0, func(url string, _ []string) func() {
+		{"40 anonymous callers of expand, who do not read 3 MiB", 0, func(url string, _ []string) func() {
 			return stall(t, url, slices.Repeat([]string{get("/shelves?limit=1&expand=items")}, expands))
 		}},
 		{"6 users who evaluate 20,000 policies", users, func(url string, tokens []string) func() {

@@ -28,13 +28,13 @@ func TestResponseOfStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	const size = 200 << 10
-	budget := rest.NewBudget(1, 4*size, time.Millisecond)
+	budget := rest.NewBudget(1, 4*4*size, time.Millisecond)
 	h := &Handler{DB: db, Engine: gin.New()}
 	h.Engine.Use(Use)
 	h.Engine.POST("/things", rest.Handle(func(g *gin.Context) error { return rest.OK(g, strings.Repeat("x", size)) }))
 	h.Authenticate = func(context.Context, *gin.Context) (access.Principal, error) { return access.Principal{}, nil }
 	h.Keep = func(context.Context, *gin.Context, int, []byte) error {
-		others, release := budget.Context(t.Context())
+		others, release := budget.Context(t.Context(), func() string { return "" })
 		t.Cleanup(release)
 		for n := int64(1 << 10); rest.Reserve(others, n) == nil; n += 16 {
 		}
@@ -42,7 +42,7 @@ func TestResponseOfStored(t *testing.T) {
 	}
 	engine := gin.New()
 	engine.POST("/batch", func(g *gin.Context) {
-		ctx, release := budget.Context(g.Request.Context())
+		ctx, release := budget.Context(g.Request.Context(), func() string { return "" })
 		defer release()
 		g.Request = g.Request.WithContext(ctx)
 		rest.Handle(h.Handle)(g)

@@ -22,9 +22,9 @@ import (
 
 const (
 	expandBatch = listing.MaxLimit // maximum number of records per query
-	expandBytes = 1 << 20          // maximum bytes of the records that a query reads
+	expandBytes = 512 << 10        // maximum bytes of the records that a query reads
 	readBytes   = 4 * expandBytes  // memory for the records of a query while they are read and encoded
-	maxExpanded = 16 << 20         // maximum bytes of expanded records in a response
+	maxExpanded = 4 << 20          // maximum bytes of expanded records in a response
 )
 
 // Expanded is embedded in the views of records with references.
@@ -54,7 +54,7 @@ func (e Expanded) ExpandTag() string {
 
 // ExpandView adds referenced records to a view, as List does. The expand parameter of query names the references.
 // ValidationFailed: the parameter names a reference that the collection does not have, or the expanded records are larger than
-// 16 MiB in total. Unavailable: the expanded records are large, and other responses are using the budget of ctx (rest.Budget).
+// 4 MiB in total. Unavailable: the expanded records are large, and other responses are using the budget of ctx (rest.Budget).
 func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, query url.Values, view V) (V, error) {
 	var names []string
 	for _, r := range c.references {
@@ -81,7 +81,7 @@ var errNoShare = errors.New("resource: the response has no share of the budget")
 // Expanded and have the fields of the references. A record that does not exist, or that the caller may not see, is null. For
 // each reference, List makes one query per 100 different records, or per 1 MiB of records.
 //
-// List returns the errors of listing.Run. In addition, ValidationFailed: the expanded records are larger than 16 MiB in total.
+// List returns the errors of listing.Run. In addition, ValidationFailed: the expanded records are larger than 4 MiB in total.
 // NotFound: the caller may not see the parent.
 func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller access.Principal, q listing.Query, view func(D) V) (listing.Page[V], error) {
 	if r := c.parent(); r != nil {

@@ -48,11 +48,13 @@ func largeTargets(w world, n, size int) (*Collection[node], *watched, view) {
 
 var expandMany = listing.Query{Query: store.Query{Limit: 5}, Expand: []string{"many"}}
 
+func sharer() string { return "" }
+
 // TestExpandReservesAsItGrows expands more than the budget. The remaining records must not be read.
 func TestExpandReservesAsItGrows(t *testing.T) {
 	w := newWorld(t)
-	nodes, targets, one := largeTargets(w, 30, 400<<10)
-	budget := rest.NewBudget(6<<20, 1<<20, time.Millisecond)
+	nodes, targets, one := largeTargets(w, 9, 400<<10)
+	budget := rest.NewBudget(4*4<<20, 4*1<<20, time.Millisecond)
 	for name, expand := range map[string]func(context.Context) error{
 		"list": func(ctx context.Context) error {
 			_, err := List(ctx, nodes, nobody, expandMany, node.view)
@@ -64,21 +66,21 @@ func TestExpandReservesAsItGrows(t *testing.T) {
 		},
 	} {
 		targets.calls.Store(0)
-		ctx, release := budget.Context(t.Context())
+		ctx, release := budget.Context(t.Context(), sharer)
 		w.want(expand(ctx), apperr.Unavailable)
 		release()
 		if n := targets.calls.Load(); n > 5 {
 			t.Errorf("%s: %d queries before the error", name, n)
 		}
-		ctx, release = rest.NewBudget(32<<20, 32<<20, time.Millisecond).Context(t.Context())
+		ctx, release = rest.NewBudget(4*32<<20, 4*32<<20, time.Millisecond).Context(t.Context(), sharer)
 		w.want(expand(ctx), "")
 		release()
 	}
 	if n := targets.most.Load(); n > expandBytes/(400<<10) {
 		t.Errorf("a query reads %d records", n)
 	}
-	ctx, release := budget.Context(t.Context())
-	w.want(rest.ReservePage(ctx, 6<<20), "") // the whole budget is free again
+	ctx, release := budget.Context(t.Context(), sharer)
+	w.want(rest.ReservePage(ctx, 4<<20), "") // the quarter of the budget is free again
 	release()
 }
 
@@ -89,7 +91,7 @@ func TestExpandConcurrently(t *testing.T) {
 	nodes, targets, _ := largeTargets(w, 4, 500<<10)
 	const requests = 12
 	first := listing.MaxPageBytes + readBytes // the share that a request waits for
-	budget := rest.NewBudget(2*int64(first), 1, time.Minute)
+	budget := rest.NewBudget(4*2*int64(first), 1, time.Minute)
 	var holders atomic.Int64
 	both := make(chan struct{})
 	targets.before = func(ctx context.Context) {
@@ -99,12 +101,12 @@ func TestExpandConcurrently(t *testing.T) {
 		if holders.Add(1) == 2 {
 			close(both)
 		}
-		<-both // until two requests have the whole budget
+		<-both // until two requests have the quarter of the budget
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	request := func() error {
-		ctx, release := budget.Context(ctx)
+		ctx, release := budget.Context(ctx, sharer)
 		defer release()
 		_, err := List(ctx, nodes, nobody, expandMany, node.view)
 		return err

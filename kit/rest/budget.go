@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/slot"
 )
@@ -15,44 +13,54 @@ import (
 const LargeResponse = 128 << 10
 
 // Budget limits the memory for large responses, which stay in memory while their clients read slowly. Pages of lists and single
-// records have separate limits, so that clients that read their pages slowly cannot block clients that read records.
+// records have separate limits, so that clients that read their pages slowly cannot block clients that read records. A caller has
+// at most a quarter of each.
 //
 // Only ReservePage waits, and only for the first share of a response: two responses that have shares and wait for more could
 // block each other.
 type Budget struct {
-	pages, records *semaphore.Weighted
+	pages, records *slot.Shares
 	wait           time.Duration
 }
 
 // NewBudget returns a Budget with separate limits in bytes: pages for pages of lists, records for single records. ReservePage
 // waits for a share for at most the duration wait.
 func NewBudget(pages, records int64, wait time.Duration) *Budget {
-	return &Budget{pages: semaphore.NewWeighted(pages), records: semaphore.NewWeighted(records), wait: wait}
+	return &Budget{pages: slot.NewShares(pages), records: slot.NewShares(records), wait: wait}
 }
 
 // share is the part of a Budget that the response to one request has reserved.
 type share struct {
-	budget *Budget
-	from   *semaphore.Weighted // the limit from which the bytes were reserved; nil if nothing is reserved
-	bytes  int64
+	budget   *Budget
+	caller   func() string
+	from     *slot.Shares // the limit from which the bytes were reserved; nil if nothing is reserved
+	bytes    int64
+	releases []func()
 }
 
 type shareKey struct{}
 
-// Context returns a context for a request whose response uses the budget. Call release after the response.
-func (b *Budget) Context(ctx context.Context) (_ context.Context, release func()) {
-	s := &share{budget: b}
+// Context returns a context for a request whose response uses the budget. caller is called when the response reserves memory, and
+// identifies the caller, as Sharer does. Call release after the response.
+func (b *Budget) Context(ctx context.Context, caller func() string) (_ context.Context, release func()) {
+	s := &share{budget: b, caller: caller}
 	return context.WithValue(ctx, shareKey{}, s), s.release
 }
 
-func (s *share) release() {
-	if s.from != nil {
-		s.from.Release(s.bytes)
+// grow reserves bytes until the share has size bytes. For wait, see slot.Acquire.
+func (s *share) grow(ctx context.Context, from *slot.Shares, size int64, wait time.Duration) error {
+	release, err := from.Acquire(ctx, s.caller(), size-s.bytes, wait)
+	if err != nil {
+		return apperr.New(apperr.Unavailable, "Too many large responses are being sent. Try again in a few seconds, or request less data with the limit or fields parameter.").AsOverload()
 	}
+	s.from, s.bytes, s.releases = from, size, append(s.releases, release)
+	return nil
 }
 
-func tooManyResponses() error {
-	return apperr.New(apperr.Unavailable, "Too many large responses are being sent. Try again in a few seconds, or request less data with the limit or fields parameter.").AsOverload()
+func (s *share) release() {
+	for _, release := range s.releases {
+		release()
+	}
 }
 
 // ReservePage waits for a share of the Budget of the context, for a page of at most size bytes. Call ReservePage before reading
@@ -63,11 +71,7 @@ func ReservePage(ctx context.Context, size int64) error {
 	if s == nil || s.from != nil {
 		return nil
 	}
-	if slot.Acquire(ctx, s.budget.pages, size, s.budget.wait) != nil {
-		return tooManyResponses()
-	}
-	s.from, s.bytes = s.budget.pages, size
-	return nil
+	return s.grow(ctx, s.budget.pages, size, s.budget.wait)
 }
 
 // Reserved reports whether the response of the context has a share of the Budget, or needs no share because there is no Budget.
@@ -96,11 +100,7 @@ func reserve(ctx context.Context, size int64) (int64, error) {
 	if from == nil {
 		from = s.budget.records
 	}
-	if !from.TryAcquire(size - s.bytes) {
-		return 0, tooManyResponses()
-	}
-	s.from, s.bytes = from, size
-	return size, nil
+	return size, s.grow(ctx, from, size, -1)
 }
 
 // shareOf returns the share that Budget.Context stored in ctx, or nil.

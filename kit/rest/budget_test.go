@@ -20,7 +20,9 @@ func (r row) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + strings.Repeat("x", 10_000) + `"`), nil
 }
 
-// TestEncodingReserves encodes a view that is larger than the budget. The encoding ends early.
+func nobody() string { return "" }
+
+// TestEncodingReserves encodes a view that is larger than a quarter of the budget. The encoding ends early.
 func TestEncodingReserves(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 20
@@ -42,8 +44,8 @@ func TestEncodingReserves(t *testing.T) {
 		for i := range view {
 			view[i].encoded = &encoded
 		}
-		budget := NewBudget(limit+limit/2, limit+limit/2, time.Minute)
-		ctx, release := budget.Context(t.Context())
+		budget := NewBudget(4*(limit+limit/2), 4*(limit+limit/2), time.Minute)
+		ctx, release := budget.Context(t.Context(), nobody)
 		if test.page > 0 {
 			if err := ReservePage(ctx, test.page); err != nil {
 				t.Fatal(err)
@@ -60,7 +62,7 @@ func TestEncodingReserves(t *testing.T) {
 			t.Errorf("%+v: %d bytes", test, recorder.Body.Len())
 		}
 		release()
-		ctx, release = budget.Context(t.Context())
+		ctx, release = budget.Context(t.Context(), nobody)
 		if err := ReservePage(ctx, limit+limit/2); err != nil {
 			t.Errorf("%+v: the share was not released: %v", test, err)
 		}
@@ -71,7 +73,7 @@ func TestEncodingReserves(t *testing.T) {
 // TestNoTagWithoutShare checks that a response for which there is no memory has no ETag.
 func TestNoTagWithoutShare(t *testing.T) {
 	t.Parallel()
-	ctx, release := NewBudget(1, 1, time.Millisecond).Context(t.Context())
+	ctx, release := NewBudget(1, 1, time.Millisecond).Context(t.Context(), nobody)
 	defer release()
 	recorder := httptest.NewRecorder()
 	c, _ := gin.CreateTestContext(recorder)

@@ -32,6 +32,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/suggest"
 )
@@ -116,6 +117,14 @@ func SetCaller(g *gin.Context, caller access.Principal) { requestOf(g).caller = 
 // Client returns the client that sent the request. Trusted is false before authentication.
 func Client(g *gin.Context) access.Client {
 	return access.Client{Address: g.ClientIP(), UserAgent: g.Request.UserAgent(), Trusted: Caller(g).Master}
+}
+
+// Sharer identifies the caller in slot.Shares: the user or, without a user, the network of the client (ratelimit.Site).
+func Sharer(g *gin.Context) string {
+	if caller := Caller(g); caller.IsUser() {
+		return caller.UserID.Hex()
+	}
+	return ratelimit.Site(g.ClientIP())
 }
 
 // ID returns the path parameter "id". NotFound: the parameter is not an ID; the response is the same as for an unknown ID.

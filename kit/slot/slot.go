@@ -11,14 +11,18 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// ErrFull is returned by Keyed.Acquire if too many callers are using the semaphore of the key or waiting for it.
-var ErrFull = errors.New("slot: too many callers are waiting")
+// ErrFull is returned if there is no room, and the caller does not wait: by Acquire if wait is negative, and by Keyed.Acquire also
+// if too many callers are using the semaphore of the key or waiting for it.
+var ErrFull = errors.New("slot: there is no room")
 
 // Acquire acquires s with a weight of n, and waits if s is full. If ctx ends or the duration wait passes first, Acquire returns
-// a context error. If wait is 0, only ctx limits the wait.
+// a context error. If wait is 0, only ctx limits the wait. If wait is negative, Acquire does not wait.
 func Acquire(ctx context.Context, s *semaphore.Weighted, n int64, wait time.Duration) error {
-	if s.TryAcquire(n) {
+	switch {
+	case s.TryAcquire(n):
 		return nil
+	case wait < 0:
+		return ErrFull
 	}
 	if wait > 0 {
 		var cancel context.CancelFunc

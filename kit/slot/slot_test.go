@@ -60,3 +60,36 @@ func TestKeyed(t *testing.T) {
 		t.Error("a released key is in use")
 	}
 }
+
+func TestShares(t *testing.T) {
+	t.Parallel()
+	s := NewShares(8)
+	acquire := func(caller string, n int64, want error) func() {
+		t.Helper()
+		release, err := s.Acquire(t.Context(), caller, n, -1)
+		if !errors.Is(err, want) {
+			t.Fatalf("%s, %d: %v, want %v", caller, n, err, want)
+		}
+		return release
+	}
+	first := acquire("a", 1, nil)
+	acquire("a", 1, nil)
+	acquire("a", 1, ErrShare) // more than a quarter
+	acquire("b", 3, ErrShare)
+	for _, caller := range []string{"b", "c", "d"} {
+		acquire(caller, 2, nil)
+	}
+	acquire("e", 1, ErrFull)
+	if _, err := s.Acquire(t.Context(), "e", 1, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("after the time: %v", err)
+	}
+	first()
+	acquire("a", 2, ErrShare)
+	acquire("e", 1, nil)()
+	acquire("a", 1, nil)
+	acquire("f", 1, ErrFull)
+	acquire("b", 1, ErrShare)
+	if one := NewShares(2); one.Quarter() != 1 {
+		t.Errorf("a quarter of 2 is %d", one.Quarter())
+	}
+}

@@ -22,11 +22,11 @@ func TestEvaluateReserves(t *testing.T) {
 		}
 		w.must(s.policies.Insert(w.Context(), p))
 	}
-	budget := rest.NewBudget(1<<20, 1, time.Millisecond)
-	other, release := budget.Context(t.Context())
+	budget := rest.NewBudget(4<<20, 1, time.Millisecond)
+	other, release := budget.Context(t.Context(), func() string { return "" })
 	w.must(rest.ReservePage(other, 1<<20))
 	evaluate := func(explain bool) error {
-		ctx, release := budget.Context(t.Context())
+		ctx, release := budget.Context(t.Context(), func() string { return "" })
 		defer release()
 		_, err := s.Evaluate(ctx, EvaluateInput{Namespace: "n", Limit: 100, Explain: explain})
 		return err
