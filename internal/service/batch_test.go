@@ -98,7 +98,9 @@ func TestBatchFails(t *testing.T) {
 		row("no resource", 400, `{"method":"POST","path":"/users","body":{"email":"x@example.com","password":"a long password"}}`,
 			`"param":"operations[1].path","code":"not_allowed"`, `"expected":["articles"]`),
 		testkit.Row("no operations", testkit.Request{Method: "POST", Path: "/batch", As: ada.Token, JSON: `{}`}, 400, []string{`"param":"operations","code":"required"`}, nil),
-		testkit.Row("a form", testkit.Request{Method: "POST", Path: "/batch", As: ada.Token, Body: "operations=[]", ContentType: "application/x-www-form-urlencoded"}, 415, nil, nil),
+		testkit.Row("text", testkit.Request{Method: "POST", Path: "/batch", As: ada.Token, Body: "x", ContentType: "text/plain"}, 415, []string{"must be application/json."}, nil),
+		testkit.Row("a form", testkit.Request{Method: "POST", Path: "/batch", As: ada.Token, Body: "operations=[]", ContentType: "application/x-www-form-urlencoded"}, 415,
+			[]string{"must be application/json."}, nil),
 	})
 	if n := articles(t, api); n != 1 {
 		t.Errorf("%v articles", n)

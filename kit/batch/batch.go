@@ -75,10 +75,6 @@ type Result struct {
 //	@Security		APIKey
 //	@Router			/batch [post]
 func (h *Handler) Handle(g *gin.Context) error {
-	if media := g.ContentType(); media != "application/json" && g.Request.ContentLength != 0 {
-		g.Header("Accept", "application/json")
-		return apperr.New(apperr.UnsupportedMediaType, "A batch must have the Content-Type application/json.")
-	}
 	in, err := rest.Bind[Input](g)
 	if err != nil {
 		return err

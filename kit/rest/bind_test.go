@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gin-gonic/gin"
+
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 )
@@ -128,6 +130,31 @@ func TestReadHeaders(t *testing.T) {
 		}
 		if _, err := readBody(r); apperr.CodeOf(err) != test.want {
 			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
+
+// TestJSONOnly checks that the header Accept of a 415 has only JSON, also if the type is right and the coding is not.
+func TestJSONOnly(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		contentType, coding string
+		want                int
+	}{
+		{jsonType, "", 200}, {"application/json; charset=utf-8", "", 200}, {form, "", 415}, {"text/plain", "", 415}, {jsonType, "gzip", 415},
+	} {
+		w := httptest.NewRecorder()
+		g, _ := gin.CreateTestContext(w)
+		g.Request = httptest.NewRequest("POST", "/", strings.NewReader("{}"))
+		g.Request.Header.Set("Content-Type", test.contentType)
+		g.Request.Header.Set("Content-Encoding", test.coding)
+		if JSONOnly(g); !g.IsAborted() {
+			if _, err := Body(g); err != nil {
+				Fail(g, err)
+			}
+		}
+		if got := w.Header().Get("Accept"); w.Code != test.want || w.Code == 415 && got != jsonType {
+			t.Errorf("%+v: status %d, Accept %q", test, w.Code, got)
 		}
 	}
 }

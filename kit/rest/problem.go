@@ -96,9 +96,11 @@ func Fail(g *gin.Context, err error) {
 	case apperr.RequestTimeout, apperr.PayloadTooLarge:
 		header.Set("Connection", "close") // the rest of the body is not read
 	case apperr.UnsupportedMediaType: // RFC 9110 section 15.5.16
-		if header.Get("Accept") == "" {
-			header.Set("Accept", strings.Join(mediaTypes(g.Request.Method), ", "))
+		types := mediaTypes(g.Request.Method)
+		if requestOf(g).jsonOnly {
+			types = []string{typeJSON}
 		}
+		header.Set("Accept", strings.Join(types, ", "))
 		header.Set("Accept-Encoding", "identity")
 	}
 	p := Problem{

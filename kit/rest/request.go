@@ -74,6 +74,8 @@ type request struct {
 	basic  bool // a 401 response asks for HTTP Basic
 	onlyID bool // see OnlyID
 
+	jsonOnly bool // see JSONOnly
+
 	failure error // see Failure
 
 	stream *Stream // see SetStream
@@ -340,6 +342,15 @@ func mediaTypes(method string) []string {
 		types = append(types, typeMergePatch)
 	}
 	return types
+}
+
+// JSONOnly is middleware for a route whose body is JSON. It runs before authentication, which reads the body.
+// UnsupportedMediaType: the body has another type.
+func JSONOnly(g *gin.Context) {
+	requestOf(g).jsonOnly = true
+	if g.Request.ContentLength != 0 && g.ContentType() != typeJSON {
+		Fail(g, apperr.New(apperr.UnsupportedMediaType, "The Content-Type must be %s.", typeJSON))
+	}
 }
 
 // maxParams is the maximum number of parameters in a body.

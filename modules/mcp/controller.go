@@ -41,10 +41,6 @@ func newController(s *service) *controller {
 //	@Security		APIKey
 //	@Router			/mcp [post]
 func (c *controller) handle(g *gin.Context) error {
-	if g.ContentType() != "application/json" {
-		g.Header("Accept", "application/json")
-		return apperr.New(apperr.UnsupportedMediaType, "A message must have the Content-Type application/json.")
-	}
 	if g.GetHeader("Authorization") == "" {
 		return apperr.New(apperr.Unauthorized, `Send the token in the header "Authorization: Bearer …".`)
 	}

@@ -127,7 +127,7 @@ func TestMessages(t *testing.T) {
 		testkit.Row("no credential", anonymous, 401, []string{`"unauthorized"`}, nil),
 		testkit.Row("master key", master, 401, []string{`"unauthorized"`}, nil),
 		testkit.Row("credential in the body", inBody, 401, []string{"Authorization"}, nil),
-		testkit.Row("form", form, 415, []string{`"unsupported_media_type"`}, nil),
+		testkit.Row("form", form, 415, []string{`"unsupported_media_type"`, "must be application/json."}, nil),
 		testkit.Row("several messages", post(`[`+ping+`]`), 400, []string{`"malformed_body"`}, nil),
 		testkit.Row("not JSON-RPC", post(`{"jsonrpc":"1.0","id":{},"method":5,"params":[],"nonsense":1}`), 400,
 			[]string{`"param":"jsonrpc"`, `"param":"id"`, `"param":"method"`, `"param":"params"`, `"param":"nonsense"`}, nil),

@@ -10,5 +10,5 @@ import (
 // Routes implements kit.Module. The routes that the tools call check the scopes of API keys and the restrictions of users.
 func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
 	auth := mw.Auth.AllowRestricted().AllowLargeBody().AllowAPIKey()
-	r.POST("/mcp", mw.Origin, auth.User, rest.Handle(m.controller.handle))
+	r.POST("/mcp", mw.Origin, rest.JSONOnly, auth.User, rest.Handle(m.controller.handle))
 }
