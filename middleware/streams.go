@@ -2,15 +2,18 @@ package middleware
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/semaphore"
 
-	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/slot"
 )
 
 // Streams limits the number of open streams of changes and of exports, and ends them when the server stops.
@@ -26,11 +29,18 @@ type Streams struct {
 	authenticator  Authenticator
 	closing        context.Context
 	close          context.CancelFunc
+	turn           chan struct{} // see pace
 
-	mu     sync.Mutex
-	open   int
-	caller map[string]int // number of open streams by user ID or, without a user, by IP address
+	open      *slot.Shares        // open streams
+	anonymous *semaphore.Weighted // open streams without a user; the others are kept for users
+	callers   *slot.Keyed[string] // open streams of each user or, without a user, of each network
+	exports   *slot.Shares        // exports in progress
+	behind    *slot.Shares        // pages that are read and written by streams that catch up
+	opened    atomic.Int64
 }
+
+// maxBehind is the number of pages of streams that catch up in memory. A page with its records has about 400 KiB.
+const maxBehind = 16
 
 // Defaults of Streams.
 const (
@@ -38,11 +48,14 @@ const (
 	streamCheck     = 10 * time.Second
 )
 
-// NewStreams returns Streams that allow max open streams in total, and perCaller for each user or, without a user, for each IP
-// address.
+// NewStreams returns Streams that allow max open streams in total, and perCaller for each user or, without a user, for each
+// network. A caller has at most a quarter of the total, where IPv6 networks count by site (ratelimit.Site). A quarter is kept for
+// users.
 func NewStreams(authenticator Authenticator, max, perCaller int) *Streams {
 	s := &Streams{
-		Heartbeat: streamHeartbeat, VerifyInterval: streamCheck, max: max, perCaller: perCaller, authenticator: authenticator, caller: make(map[string]int),
+		Heartbeat: streamHeartbeat, VerifyInterval: streamCheck, max: max, perCaller: perCaller, authenticator: authenticator, turn: make(chan struct{}, 1),
+		open: slot.NewShares(int64(max)), anonymous: semaphore.NewWeighted(int64(max - max/4)), callers: slot.NewKeyed[string](int64(perCaller), 0),
+		exports: slot.NewShares(maxExports), behind: slot.NewShares(maxBehind),
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
 	return s
@@ -52,30 +65,23 @@ func NewStreams(authenticator Authenticator, max, perCaller int) *Streams {
 func (s *Streams) Close() { s.close() }
 
 // Open returns the number of open streams.
-func (s *Streams) Open() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.open
-}
+func (s *Streams) Open() int { return int(s.opened.Load()) }
 
 // Middleware makes rest.ServeFeed respond with a stream, if the request accepts a stream. It runs after authentication. A stream
 // has no time limit. TooManyRequests: the caller has too many open streams. Unavailable: too many streams are open in total, or
 // the server is stopping.
 func (s *Streams) Middleware() gin.HandlerFunc {
 	return func(g *gin.Context) {
+		g.Writer.Header().Add("Vary", "Accept")
 		if !rest.AcceptsStream(g) || originalMethod(g.Request) == http.MethodHead {
 			return
 		}
-		caller := rest.Caller(g)
-		key := g.ClientIP()
-		if caller.IsUser() {
-			key = caller.UserID.Hex()
-		}
-		if err := s.begin(key); err != nil {
+		end, err := s.begin(g)
+		if err != nil {
 			rest.Fail(g, err)
 			return
 		}
-		defer s.end(key)
+		defer end()
 		ctx, cancel := context.WithCancel(withoutTimeout(g.Request.Context()))
 		defer cancel()
 		defer context.AfterFunc(s.closing, cancel)()
@@ -83,12 +89,9 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 		_ = http.NewResponseController(g.Writer).SetReadDeadline(time.Time{})
 		rest.SetStream(g, &rest.Stream{
 			Context: ctx, Heartbeat: s.Heartbeat, VerifyInterval: s.VerifyInterval,
-			Verify: func(ctx context.Context) (access.Principal, error) {
-				if !caller.IsUser() {
-					return caller, nil // the access of the master key and of anonymous callers does not change
-				}
-				return s.authenticator.Verify(ctx, g)
-			},
+			Verify:  func(ctx context.Context) error { return s.same(ctx, g) },
+			Begin:   func(ctx context.Context) (func(), error) { return s.behind.Acquire(ctx, rest.Sharer(g), 1, 0) },
+			Pace:    s.pace,
 			Written: s.observe(),
 		})
 		g.Next() // the deferred calls must run after the handlers
@@ -96,41 +99,53 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 }
 
 // observe returns a function that reports the delay of each change that was made after the call of observe.
-func (s *Streams) observe() func(rest.FeedEvent) {
+func (s *Streams) observe() func(time.Time) {
 	begun := time.Now().Truncate(time.Millisecond) // the times in the log of changes are in milliseconds
-	return func(e rest.FeedEvent) {
-		if s.Delay != nil && !e.At.Before(begun) {
-			s.Delay(time.Since(e.At))
+	return func(at time.Time) {
+		if s.Delay != nil && !at.Before(begun) {
+			s.Delay(time.Since(at))
 		}
 	}
 }
 
-func (s *Streams) begin(key string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closing.Err() != nil:
-		return errClosing()
-	case s.caller[key] >= s.perCaller:
-		return apperr.New(apperr.TooManyRequests, "You have %d open streams of changes, which is the limit. Close a stream first.", s.perCaller)
-	case s.open >= s.max:
-		return apperr.New(apperr.Unavailable, "Too many streams of changes are open. Try again later, or read pages.").AsOverload()
+// begin counts a stream. The caller must call end after the stream. For the errors, see Middleware.
+func (s *Streams) begin(g *gin.Context) (end func(), err error) {
+	if s.closing.Err() != nil {
+		return nil, errClosing()
 	}
-	s.open++
-	s.caller[key]++
-	return nil
+	ctx, key, isUser := g.Request.Context(), rest.Sharer(g), rest.Caller(g).IsUser()
+	own := key
+	if !isUser {
+		own = ratelimit.Network(g.ClientIP())
+	}
+	leave, err := s.callers.Acquire(ctx, own, 1, -1)
+	if err != nil {
+		return nil, apperr.New(apperr.TooManyRequests, "You have %d open streams of changes, which is the limit. Close a stream first.", s.perCaller)
+	}
+	release, err := s.open.Acquire(ctx, key, 1, -1)
+	if err == nil && !isUser && !s.anonymous.TryAcquire(1) {
+		release()
+		err = slot.ErrFull
+	}
+	if err != nil {
+		leave()
+		if errors.Is(err, slot.ErrShare) {
+			return nil, apperr.New(apperr.TooManyRequests, "You have %d open streams of changes, which is a quarter of all and the limit. Close a stream first.", s.open.Quarter())
+		}
+		return nil, apperr.New(apperr.Unavailable, "Too many streams of changes are open. Try again later, or read pages.").AsOverload()
+	}
+	s.opened.Add(1)
+	return func() {
+		s.opened.Add(-1)
+		if !isUser {
+			s.anonymous.Release(1)
+		}
+		release()
+		leave()
+	}, nil
 }
 
 func errClosing() error { return apperr.New(apperr.Unavailable, "The service is shutting down.") }
-
-func (s *Streams) end(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open--
-	if s.caller[key]--; s.caller[key] == 0 {
-		delete(s.caller, key)
-	}
-}
 
 // untimedKey is the context key of the context that a request had before Timeout.
 type untimedKey struct{}

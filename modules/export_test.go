@@ -158,20 +158,22 @@ func (e *exporter) slow(path, as string) (*http.Response, net.Conn) {
 	return response, conn
 }
 
-// TestExportLimit has four clients that do not read. A fifth export is rejected, but other requests succeed. When a client
-// disconnects, another export is possible.
+// TestExportLimit has four clients of different callers that do not read. A second export of a caller, and a fifth export are
+// rejected, but other requests succeed. When a client disconnects, another export is possible.
 func TestExportLimit(t *testing.T) {
 	t.Parallel()
 	e := startExporter(t)
 	e.add(make([]string, 80), large)
 	var conns []net.Conn
-	for range 4 {
-		response, conn := e.slow("/articles?format=ndjson", "")
+	for _, as := range []string{"", e.owner.Token, e.SignUp("user").Token, e.SignUp("user").Token} {
+		response, conn := e.slow("/articles?format=ndjson", as)
 		if response.StatusCode != 200 {
 			t.Fatal(response.Status)
 		}
 		conns = append(conns, conn)
+		e.get(503, "/articles?format=ndjson&q=none", as)
 	}
+	e.get(503, "/articles?format=ndjson&q=none", e.SignUp("user").Token)
 	if r := e.get(503, "/articles?format=ndjson&q=none", ""); r.Header.Get("Retry-After") == "" {
 		t.Errorf("no Retry-After: %s", r.Body)
 	}

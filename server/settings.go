@@ -42,7 +42,7 @@ type Settings struct {
 	// ChangesRetention is how long the log of changes keeps an entry.
 	ChangesRetention time.Duration `mapstructure:"CHANGES_RETENTION" default:"168h" validate:"min=1m,max=8760h"`
 	// ChangesStreams limits the open streams of changes on an instance. ChangesUserStreams limits the streams of one user or,
-	// without a user, of one IP address.
+	// without a user, of one network.
 	ChangesStreams     int `mapstructure:"CHANGES_STREAMS" default:"1000" validate:"min=0,max=100000"`
 	ChangesUserStreams int `mapstructure:"CHANGES_USER_STREAMS" default:"10" validate:"min=0,max=100000"`
 	Traces             telemetry.Settings

@@ -106,6 +106,10 @@ export class Records extends Map {
     if (event === 'deleted') this.delete(data.id)
     if (event === 'end') {
       if (this.#session && data.code === 'unauthorized') return // the session refreshes its token for the next connection
+      if (data.code === 'forbidden') { // the role has changed: load the records that are visible now
+        this.#position = null
+        return
+      }
       throw new Problem({ unauthorized: 401, not_found: 404 }[data.code] ?? 403, data)
     }
     this.#position = event === 'resync' ? null : id

@@ -251,6 +251,9 @@ func TestResume(t *testing.T) {
 	}
 	s.add(t, map[string]any{"title": "five"})
 	lost.want("created five")
+	if vary := lost.Header.Values("Vary"); !slices.Contains(vary, "Accept") {
+		t.Errorf("Vary: %v", vary)
+	}
 	if got := lost.Header.Get("X-Accel-Buffering") + lost.Header.Get("Content-Encoding") + lost.Header.Get("Cache-Control"); got != "nono-store, no-transform" {
 		t.Errorf("the headers are %v", lost.Header)
 	}
@@ -264,7 +267,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestStreamEnds ends the session of a stream, and then opens as many as a user and an address may.
+// TestStreamEnds ends the session of a stream, changes the role of a user with a stream, and opens as many as a user and an
+// address may.
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
 	s := startChanges(t, testkit.Env("CHANGES_USER_STREAMS", "2"), func(c *testkit.Config) { c.StreamCheck = 20 * time.Millisecond })
@@ -284,6 +288,13 @@ func TestStreamEnds(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	own.want("")
+	grace, admin := s.SignUp("admin"), s.SignUp("admin")
+	demoted := listen(t, s.API, "/articles/changes", grace.Token)
+	demoted.want("ready")
+	s.expect(t, 200, testkit.Request{Method: "PATCH", Path: "/users/" + grace.ID, As: admin.Token, JSON: map[string]any{"role": "user"}})
+	if e := demoted.want("end"); e.Data["code"] != "forbidden" {
+		t.Errorf("%+v", e)
+	}
 	for deadline := time.Now().Add(time.Minute); s.Handler.Streams.Open() > 2 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}

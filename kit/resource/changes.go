@@ -26,10 +26,14 @@ type feed[D store.Document, V any] struct {
 	view func(D) V
 	log  store.Log
 	at   store.Position
+	back store.Position // the position before the last call of Next
 }
 
 // Wait implements rest.Feed.
 func (f *feed[D, V]) Wait(ctx context.Context) error { return f.log.Wait(ctx, f.c.name, f.at) }
+
+// Back implements rest.Feed.
+func (f *feed[D, V]) Back() { f.at = f.back }
 
 // Check implements rest.Feed. NotFound: the caller may not see the parent.
 func (f *feed[D, V]) Check(ctx context.Context, caller access.Principal) error {
@@ -44,6 +48,7 @@ func (f *feed[D, V]) Next(ctx context.Context, caller access.Principal) (page re
 	if err := f.Check(ctx, caller); err != nil {
 		return page, err
 	}
+	f.back = f.at
 	if f.at.Number == 0 || f.q.Lost {
 		page.Ready, page.Resync = !f.q.Lost, f.q.Lost
 		return f.now(ctx, page)

@@ -2,10 +2,12 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +22,8 @@ import (
 type Feed interface {
 	// Next returns a page of changes after the position, and moves the position. It omits changes that the caller may not see.
 	Next(ctx context.Context, caller access.Principal) (FeedPage, error)
+	// Back moves the position back to where it was before the last call of Next.
+	Back()
 	// Wait waits until there may be changes after the position. It fails if ctx ends first.
 	Wait(ctx context.Context) error
 	// Check fails, as Next does, if the caller may no longer read the feed. It does not read changes.
@@ -50,10 +54,15 @@ type Stream struct {
 	Context        context.Context // ends when the client disconnects, or the server stops
 	Heartbeat      time.Duration
 	VerifyInterval time.Duration // interval between calls to Verify
-	// Verify verifies the credential of the request again, and returns the current caller.
-	Verify func(context.Context) (access.Principal, error)
-	// Written is called with each change that was written to the client.
-	Written func(FeedEvent)
+	// Verify fails if the access of the caller has changed since the start of the stream.
+	Verify func(context.Context) error
+	// Begin is called before a page that can be large is read, and end after the page was written. It waits while too many
+	// streams are between the two, and fails if ctx ends first.
+	Begin func(ctx context.Context) (end func(), err error)
+	// Pace reads such a page as Exports.Pace does.
+	Pace func(ctx context.Context, read func() error) error
+	// Written is called with the time of each change that was written to the client.
+	Written func(time.Time)
 }
 
 // SetStream makes ServeFeed respond to the request with a stream.
@@ -67,14 +76,30 @@ func Events(g *gin.Context) (n int, isStream bool) {
 // eventStream is the media type of Server-Sent Events.
 const eventStream = "text/event-stream"
 
-// AcceptsStream reports whether the header Accept has text/event-stream.
+// AcceptsStream reports whether the header Accept has text/event-stream, and does not prefer JSON (RFC 9110 section 12.5.1).
 func AcceptsStream(g *gin.Context) bool {
-	for item := range strings.SplitSeq(headerValue(g, "Accept"), ",") {
-		if mediaType, _, err := mime.ParseMediaType(item); err == nil && mediaType == eventStream {
-			return true
+	header := headerValue(g, "Accept")
+	stream := quality(header, eventStream)
+	return stream > 0 && stream >= quality(header, typeJSON, "application/*", "*/*")
+}
+
+// quality returns the weight that an Accept header gives to the first of the media ranges that it has; 0 if it has none of them,
+// or the weight is not valid.
+func quality(header string, ranges ...string) float64 {
+	for _, want := range ranges {
+		for item := range strings.SplitSeq(header, ",") {
+			mediaType, params, err := mime.ParseMediaType(item)
+			if err != nil || mediaType != want {
+				continue
+			}
+			q, err := strconv.ParseFloat(cmp.Or(params["q"], "1"), 64)
+			if err != nil {
+				return 0
+			}
+			return q
 		}
 	}
-	return false
+	return 0
 }
 
 // LastEventID returns the header Last-Event-ID, with which a client resumes a stream, or "" if the header is missing.
@@ -83,31 +108,39 @@ func LastEventID(g *gin.Context) string { return strings.TrimSpace(g.GetHeader("
 // ServeFeed responds with a page of a feed. On a route with kit.Middleware.Streams, it responds with a stream of Server-Sent
 // Events if the request accepts a stream.
 func ServeFeed(g *gin.Context, f Feed) error {
-	s := requestOf(g).stream
-	ctx := g.Request.Context()
-	page, err := f.Next(ctx, Caller(g))
-	if err != nil {
-		return err
-	}
+	s, ctx := requestOf(g).stream, g.Request.Context()
 	if s == nil {
+		page, err := f.Next(ctx, Caller(g))
+		if err != nil {
+			return err
+		}
 		return OK(g, page)
+	}
+	if err := f.Check(ctx, Caller(g)); err != nil {
+		return err
 	}
 	header := g.Writer.Header()
 	header.Set("Content-Type", eventStream)
 	header.Set("Cache-Control", "no-store, no-transform") // a proxy that compresses may delay events
 	header.Set("X-Accel-Buffering", "no")                 // nginx must not buffer the events
 	g.Writer.WriteHeader(http.StatusOK)
-	w := &eventWriter{g: g, last: page.Next}
-	w.loop(s, f, page)
+	g.Writer.Flush()
+	w := &eventWriter{g: g, s: s, f: f, behind: true}
+	w.loop()
 	return nil
 }
 
 // eventWriter buffers events, and writes them to the client.
 type eventWriter struct {
-	g    *gin.Context
-	buf  bytes.Buffer
-	last string // the position of the feed
-	err  error  // the first error, for example because the client has disconnected
+	g      *gin.Context
+	s      *Stream
+	f      Feed
+	buf    bytes.Buffer
+	events int         // number of events in buf
+	times  []time.Time // of the changes in buf
+	last   string      // the position of the feed; "" before the first page
+	behind bool        // the next page can be large: there may already be many changes, or the changes are large
+	err    error       // the first error, for example because the client has disconnected
 }
 
 // moveInterval is the interval at which a stream without events moves the position of the client, so that the position does not
@@ -117,56 +150,84 @@ const moveInterval = time.Minute
 // retryAfterStop is the event stream field that makes clients reconnect after one second, to another instance.
 const retryAfterStop = "retry: 1000\n\n"
 
-// loop writes page, and then the following pages of the feed until the stream ends.
-func (w *eventWriter) loop(s *Stream, f Feed, page FeedPage) {
-	ctx := s.Context
-	caller, checked, written, read := Caller(w.g), time.Now(), time.Now(), time.Now()
-	var err error
+// maxLivePage is the number of bytes up to which a page is written without Stream.Begin. All streams can have such a page in memory
+// at the same time, because their clients do not read.
+const maxLivePage = 16 << 10
+
+// loop writes the pages of the feed until the stream ends.
+func (w *eventWriter) loop() {
+	s, ctx := w.s, w.s.Context
+	checked, written, read := time.Now(), time.Now(), time.Now()
 	for {
-		if w.page(page) || time.Since(written) >= s.Heartbeat {
-			w.flush()
-			written = time.Now()
-		}
-		if w.err != nil {
-			return
-		}
-		for _, e := range page.Rows {
-			s.Written(e)
-		}
-		more := page.More
-		if !more {
-			timeout := min(time.Until(checked.Add(s.VerifyInterval)), time.Until(written.Add(s.Heartbeat)))
-			waitCtx, stop := context.WithTimeout(ctx, timeout)
-			more = f.Wait(waitCtx) == nil
-			stop()
-		}
+		end, more := w.wait(min(time.Until(checked.Add(s.VerifyInterval)), time.Until(written.Add(s.Heartbeat))))
+		var err error
 		if time.Since(checked) >= s.VerifyInterval {
-			caller, err = s.Verify(ctx)
-			if err == nil {
-				err = f.Check(ctx, caller)
+			if err = s.Verify(ctx); err == nil {
+				err = w.f.Check(ctx, Caller(w.g))
 			}
 			checked = time.Now()
 		}
-		page = FeedPage{Next: w.last}
-		if err == nil && (more || time.Since(read) >= moveInterval) {
-			page, err = f.Next(ctx, caller)
+		if err == nil && (more || !w.behind && time.Since(read) >= moveInterval) {
+			err = w.read()
 			read = time.Now()
 		}
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			w.buf.WriteString(retryAfterStop)
 			w.flush()
-			return
-		}
-		if err != nil {
+		case err != nil:
 			w.end(err)
+		case w.buf.Len() > 0 || time.Since(written) >= s.Heartbeat:
+			w.flush()
+			written = time.Now()
+		}
+		end()
+		if ctx.Err() != nil || err != nil || w.err != nil {
 			return
 		}
 	}
 }
 
-// page adds the events of a page to the buffer, and reports whether the buffer has events.
-func (w *eventWriter) page(page FeedPage) bool {
-	w.last = page.Next
+// wait waits for at most the timeout until the next page can be read. end must be called after the page was written.
+func (w *eventWriter) wait(timeout time.Duration) (end func(), more bool) {
+	ctx, stop := context.WithTimeout(w.s.Context, timeout)
+	defer stop()
+	if !w.behind {
+		return func() {}, w.f.Wait(ctx) == nil
+	}
+	end, err := w.s.Begin(ctx)
+	if err != nil {
+		return func() {}, false
+	}
+	return end, true
+}
+
+// read adds the events of the next page to the buffer. If the stream is not behind, and the page is too large to be written without
+// Stream.Begin, read discards the page, and the stream is behind.
+func (w *eventWriter) read() error {
+	next := func() error {
+		page, err := w.f.Next(w.s.Context, Caller(w.g))
+		if err != nil {
+			return err
+		}
+		w.page(page)
+		if !w.behind && w.buf.Len() > maxLivePage {
+			w.f.Back()
+			w.reset()
+			w.behind = true
+			return nil
+		}
+		w.last, w.behind = page.Next, page.More
+		return nil
+	}
+	if w.behind {
+		return w.s.Pace(w.s.Context, next)
+	}
+	return next()
+}
+
+// page adds the events of a page to the buffer.
+func (w *eventWriter) page(page FeedPage) {
 	position := map[string]string{"id": page.Next}
 	switch {
 	case page.Ready:
@@ -176,8 +237,8 @@ func (w *eventWriter) page(page FeedPage) bool {
 	}
 	for _, e := range page.Rows {
 		w.event(e)
+		w.times = append(w.times, e.At)
 	}
-	return w.buf.Len() > 0
 }
 
 func (w *eventWriter) event(e FeedEvent) {
@@ -189,23 +250,39 @@ func (w *eventWriter) event(e FeedEvent) {
 		w.err = err
 	}
 	w.buf.WriteString("\n\n")
-	requestOf(w.g).events++
+	w.events++
 }
 
 // flush writes the buffer to the client. If the buffer is empty, flush writes a heartbeat, which moves the position of the
 // client.
 func (w *eventWriter) flush() {
 	if w.buf.Len() == 0 {
-		w.buf.WriteString(": heartbeat\nid: " + w.last + "\n\n")
+		w.buf.WriteString(": heartbeat\n")
+		if w.last != "" {
+			w.buf.WriteString("id: " + w.last + "\n")
+		}
+		w.buf.WriteString("\n")
 	}
 	if _, err := w.g.Writer.Write(w.buf.Bytes()); err != nil && w.err == nil {
 		w.err = err
 	}
-	if w.buf.Cap() > maxPooledBuffer {
+	w.g.Writer.Flush()
+	requestOf(w.g).events += w.events
+	if w.err == nil {
+		for _, at := range w.times {
+			w.s.Written(at)
+		}
+	}
+	w.reset()
+}
+
+// reset empties the buffer.
+func (w *eventWriter) reset() {
+	if w.buf.Cap() > maxLivePage {
 		w.buf = bytes.Buffer{}
 	}
 	w.buf.Reset()
-	w.g.Writer.Flush()
+	w.events, w.times = 0, w.times[:0]
 }
 
 // end sends the event "end" with the code of err, the error that ends the stream.
