@@ -2,12 +2,15 @@ package modules_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/testkit"
 )
 
 // invalid has an invalid value of each parameter, by name.
@@ -143,7 +146,50 @@ func TestAllMistakesAtOnce(t *testing.T) {
 			if missing := op.missing(); len(missing) > 0 {
 				send("missing", missing, invalid{})
 			}
+			k.reportsLateRules(t, good)
 		})
+	}
+}
+
+// plausible returns a value of the right type that violates a rule which only the service can check, if there is one.
+func (p property) plausible() string {
+	if p.Format == "date-time" {
+		return "2000-01-01T00:00:00Z"
+	}
+	return "x"
+}
+
+// reportsLateRules checks that a parameter that is invalid among valid ones is also reported among invalid ones: a module must
+// check its own rules even if Bind fails. good is a valid request.
+func (k *requestBuilder) reportsLateRules(t *testing.T, good testkit.Request) {
+	t.Helper()
+	reported := func(r testkit.Request, param string) bool {
+		var problem rest.Problem
+		response := k.api.Do(r)
+		if response.Status != 400 || json.Unmarshal(response.Body, &problem) != nil {
+			return false
+		}
+		problem.Errors = slices.DeleteFunc(problem.Errors, func(e apperr.Field) bool { // a rule about several parameters, or about the stored record
+			return e.Code == apperr.FieldConflict || e.Param == "after"
+		})
+		return reports(problem, "body", param)
+	}
+	for name, p := range k.op.body() {
+		among := k.op.ofWrongType()
+		if among[name] = p.plausible(); p.Type == "array" {
+			among[name] = []string{p.plausible()}
+		}
+		r := good
+		r.Form, r.JSON = nil, among
+		if reported(r, name) {
+			continue
+		}
+		r.Form, r.JSON = url.Values{}, nil
+		maps.Copy(r.Form, good.Form)
+		r.Form.Set(name, p.plausible())
+		if reported(r, name) {
+			t.Errorf("%s=%s is not reported if other parameters are invalid", name, p.plausible())
+		}
 	}
 }
 

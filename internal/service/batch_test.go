@@ -97,6 +97,8 @@ func TestBatchFails(t *testing.T) {
 		row("not a part of a path", 400, `{"method":"DELETE","path":"/articles/$a.createdAt"}`, `"param":"operations[1].path","code":"unknown_reference"`),
 		row("no resource", 400, `{"method":"POST","path":"/users","body":{"email":"x@example.com","password":"a long password"}}`,
 			`"param":"operations[1].path","code":"not_allowed"`, `"expected":["articles"]`),
+		row("all mistakes", 400, `{"name":"","method":"POST","path":"/users","body":5}`,
+			`"param":"operations[1].name"`, `"param":"operations[1].body"`, `"param":"operations[1].path","code":"not_allowed"`),
 		testkit.Row("no operations", testkit.Request{Method: "POST", Path: "/batch", As: ada.Token, JSON: `{}`}, 400, []string{`"param":"operations","code":"required"`}, nil),
 		testkit.Row("text", testkit.Request{Method: "POST", Path: "/batch", As: ada.Token, Body: "x", ContentType: "text/plain"}, 415, []string{"must be application/json."}, nil),
 		testkit.Row("a form", testkit.Request{Method: "POST", Path: "/batch", As: ada.Token, Body: "operations=[]", ContentType: "application/x-www-form-urlencoded"}, 415,

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -100,8 +101,8 @@ func Invalid(fields ...Field) *Error {
 	return &Error{Code: ValidationFailed, Message: "Some parameters are not valid; errors lists each of them.", Fields: fields}
 }
 
-// JoinInvalid joins two ValidationFailed errors. The result has the invalid parameters of first, and those of second that first
-// does not have. If an error is nil or has another code, JoinInvalid returns first, or second if first is nil.
+// JoinInvalid joins two ValidationFailed errors. The result has the invalid parameters of first, and those of second, except the
+// parameters of first and their parts: items[0] is a part of items. If an error is nil or has another code, JoinInvalid returns first, or second if first is nil.
 func JoinInvalid(first, second error) error {
 	var a, b *Error
 	if first == nil {
@@ -111,7 +112,10 @@ func JoinInvalid(first, second error) error {
 		return first
 	}
 	more := slices.DeleteFunc(slices.Clone(b.Fields), func(f Field) bool {
-		return slices.ContainsFunc(a.Fields, func(known Field) bool { return known.In == f.In && known.Param == f.Param })
+		return slices.ContainsFunc(a.Fields, func(known Field) bool {
+			part, ok := strings.CutPrefix(f.Param, known.Param)
+			return known.In == f.In && ok && (part == "" || part[0] == '[' || part[0] == '.')
+		})
 	})
 	return a.WithFields(more...)
 }

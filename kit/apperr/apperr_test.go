@@ -16,6 +16,7 @@ func TestJoinInvalid(t *testing.T) {
 		{Invalid(a), Invalid(b), Invalid(a, b)},
 		{Invalid(a), Invalid(Field{In: "body", Param: "a", Code: Format}, b), Invalid(a, b)},
 		{Invalid(a), Invalid(Field{In: "query", Param: "a"}), Invalid(a, Field{In: "query", Param: "a"})},
+		{Invalid(a), Invalid(Field{In: "body", Param: "a[0]"}, Field{In: "body", Param: "a.x"}, Field{In: "body", Param: "ab"}), Invalid(a, Field{In: "body", Param: "ab"})},
 		{conflict, Invalid(a), conflict},
 		{Invalid(a), conflict, Invalid(a)},
 		{nil, conflict, conflict},

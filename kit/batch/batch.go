@@ -76,10 +76,7 @@ type Result struct {
 //	@Router			/batch [post]
 func (h *Handler) Handle(g *gin.Context) error {
 	in, err := rest.Bind[Input](g)
-	if err != nil {
-		return err
-	}
-	if err := h.checkRoutes(in.Operations); err != nil {
+	if err := apperr.JoinInvalid(err, h.checkRoutes(in.Operations)); err != nil {
 		return err
 	}
 	var body bytes.Buffer
@@ -106,12 +103,13 @@ func (h *Handler) Handle(g *gin.Context) error {
 	return nil
 }
 
-// checkRoutes fails with ValidationFailed unless every operation calls a route of a resource that writes records.
+// checkRoutes fails with ValidationFailed unless every operation calls a route of a resource that writes records. It ignores
+// operations with another method, which Bind rejects.
 func (h *Handler) checkRoutes(operations Operations) error {
 	routes := h.Engine.Routes()
 	var fieldErrs []apperr.Field
 	for i, op := range operations {
-		if !slices.ContainsFunc(routes, func(route gin.RouteInfo) bool { return op.matches(route, h.Root) }) {
+		if rest.Valid(op.Method, "oneof=POST PUT PATCH DELETE") && !slices.ContainsFunc(routes, func(route gin.RouteInfo) bool { return op.matches(route, h.Root) }) {
 			fieldErrs = append(fieldErrs, apperr.Field{
 				In: "body", Param: fmt.Sprintf("operations[%d].path", i), Code: apperr.NotAllowed,
 				Message: "A batch can only call methods and paths that write records of a resource.", Expected: h.Resources,

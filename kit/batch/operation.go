@@ -91,11 +91,9 @@ func (o *Operations) ParseInput(name string, value json.RawMessage) []apperr.Fie
 	names := map[string]bool{}
 	for i, item := range items {
 		var op Operation
-		found := rest.DecodeObject(item, &op)
-		if len(found) == 0 {
-			found = op.check(names)
-		}
-		fieldErrs = append(fieldErrs, prefixed(i, found)...)
+		decoded := apperr.Invalid(rest.DecodeObject(item, &op)...)
+		all := apperr.JoinInvalid(decoded, apperr.Invalid(op.check(names)...)).(*apperr.Error)
+		fieldErrs = append(fieldErrs, prefixed(i, all.Fields)...)
 		if op.Name != "" {
 			names[string(op.Name)] = true
 		}
@@ -120,7 +118,7 @@ var (
 	referencePattern = regexp.MustCompile(`^\$([a-z][a-zA-Z0-9]{0,29})\.([A-Za-z0-9_]{1,100})$`)
 )
 
-// check returns the errors of the operation. names has the names of the earlier operations.
+// check returns the errors of the operation that DecodeObject does not find. names has the names of the earlier operations.
 func (op Operation) check(names map[string]bool) (fieldErrs []apperr.Field) {
 	add := func(param string, code apperr.FieldCode, message string) {
 		fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: param, Code: code, Message: message})
@@ -135,11 +133,12 @@ func (op Operation) check(names map[string]bool) (fieldErrs []apperr.Field) {
 		return jsontext.Value("null"), ""
 	}
 	for segment := range strings.SplitSeq(strings.TrimPrefix(op.Path, "/"), "/") {
-		switch isReference := referencePattern.MatchString(segment); {
-		case op.Path[0] != '/' || !isReference && !segmentPattern.MatchString(segment):
+		isReference := referencePattern.MatchString(segment)
+		if op.Path != "" && (op.Path[0] != '/' || !isReference && !segmentPattern.MatchString(segment)) {
 			add("path", apperr.Format, "Must be a path such as /articles or /articles/$article.id, without a query string.")
-			return fieldErrs
-		case isReference:
+			break
+		}
+		if isReference {
 			if _, missing := known(segment); missing != "" {
 				add("path", apperr.UnknownReference, missing)
 			}

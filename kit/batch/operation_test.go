@@ -31,6 +31,9 @@ func TestParse(t *testing.T) {
 		{`[{"name":"A","method":"POST","path":"/a"}]`, "operations[0].name format"},
 		{`[{"name":"","method":"POST","path":"/a"},{"name":5,"method":"POST","path":"/a"}]`, "operations[0].name format, operations[1].name type"},
 		{`[{"name":null,"method":"POST","path":"/a"}]`, ""},
+		{`[{"name":"A","body":{"x":"$b.id"}},{"method":"GET","path":"a?b","body":5}]`,
+			"operations[0].name format, operations[0].method required, operations[0].path required, operations[0].body.x unknown_reference, " +
+				"operations[1].method one_of, operations[1].body type, operations[1].path format"},
 		{`[{"name":"a","method":"POST","path":"/a"},{"name":"a","method":"POST","path":"/a"}]`, "operations[1].name conflict"},
 		{`[{"name":"a","method":"POST","path":"/a/$a.id"}]`, "operations[0].path unknown_reference"},
 		{`[{"method":"POST","path":"/a","body":{"x":"$b.id","y":{"z":[1,"$c.id"]}}},{"name":"b","method":"POST","path":"/a"}]`,

@@ -21,7 +21,8 @@ import (
 
 // Bind reads the parameters of the request body, form-encoded or JSON, into a struct and validates them. It returns the errors
 // of Body. If parameters are invalid, it returns ValidationFailed, which lists the invalid parameters in the order of the
-// fields, and then the unknown parameters.
+// fields, and then the unknown parameters. The struct then has the parameters whose type is valid, so that the caller can add the
+// errors of its own rules with apperr.JoinInvalid.
 //
 // The type of a field is string, bool, int64, float64, store.Time, Date, ID, UUID or Decimal (a JSON string or number), a list of
 // these, a type that implements Parser, or a pointer to one of these types. A list is a JSON array, also as the value of a form
@@ -263,7 +264,9 @@ func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, fiel
 	if kind := target.Kind(); (kind == reflect.String || kind == reflect.Slice) && target.Len() == 0 {
 		return true, true, fieldErrs
 	}
-	dst.Set(value)
+	if fieldErrs == nil {
+		dst.Set(value)
+	}
 	return true, false, fieldErrs
 }
 

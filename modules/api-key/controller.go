@@ -4,6 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
@@ -30,7 +31,8 @@ type controller struct{ service *Service }
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[CreateInput](g)
 	if err != nil {
-		return err
+		_, invalid := c.service.check(in)
+		return apperr.JoinInvalid(err, invalid)
 	}
 	created, err := c.service.Create(g.Request.Context(), rest.Caller(g), in)
 	if err != nil {

@@ -96,14 +96,14 @@ func TestCreate(t *testing.T) {
 		testkit.Row("no scopes", body("scopes", []string{}), 400, []string{`"scopes"`, "required"}, nil),
 		testkit.Row("scopes null", body("scopes", nil), 400, []string{`"scopes"`, "required"}, nil),
 		testkit.Row("scopes of another type", body("scopes", map[string]any{"a": 1}), 400, []string{`"scopes"`, "type"}, nil),
-		testkit.Row("many scopes", body("scopes", slices.Repeat([]string{"x"}, 101)), 400, []string{"at most 100"}, nil),
+		testkit.Row("many scopes", body("scopes", slices.Repeat([]string{"x"}, 101)), 400, []string{"at most 100"}, []string{"scopes[0]"}),
 		testkit.Row("no name", body("name", ""), 400, []string{`"name"`, "required"}, nil),
 		testkit.Row("long name", body("name", strings.Repeat("n", 101)), 400, []string{`"name"`, "max_length"}, nil),
 		testkit.Row("soon", body("expiresAt", at(time.Minute)), 201, nil, nil),
 		testkit.Row("a year", body("expiresAt", at(365*day)), 201, nil, nil),
 		testkit.Row("more than a year", body("expiresAt", at(367*day)), 400, []string{"expiresAt", `"max"`}, nil),
 		testkit.Row("past", body("expiresAt", at(-time.Minute)), 400, []string{"expiresAt", `"min"`}, nil),
-		testkit.Row("all errors", body("expiresAt", at(-time.Minute), "scopes", []string{"x"}), 400, []string{"expiresAt", "scopes[0]"}, nil),
+		testkit.Row("all errors", body("name", "", "expiresAt", at(-time.Minute), "scopes", []string{"x"}), 400, []string{`"name"`, "expiresAt", "scopes[0]"}, nil),
 		testkit.Row("unknown parameter", body("scope", "x"), 400, []string{"unknown", "scopes"}, nil),
 	})
 	list := api.Do(request{Method: "GET", Path: mine, As: ada.Token}).JSON(200)

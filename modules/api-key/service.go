@@ -27,9 +27,8 @@ type Service struct {
 // Forbidden: the key has the scope "admin", but the caller is not an admin. Conflict: the caller already has maxKeys keys.
 // Unauthorized: the account has been deleted since the authentication.
 func (s *Service) Create(ctx context.Context, caller access.Principal, in CreateInput) (Created, error) {
-	now := s.now()
-	expires, err := in.expiry(now)
-	if err := apperr.JoinInvalid(checkScopes(in.Scopes, s.resources()), err); err != nil {
+	expires, err := s.check(in)
+	if err != nil {
 		return Created{}, err
 	}
 	slices.Sort(in.Scopes)
@@ -40,7 +39,7 @@ func (s *Service) Create(ctx context.Context, caller access.Principal, in Create
 	id := store.NewID()
 	secret := newKey(id)
 	k := Key{
-		Meta: store.NewMeta(id, store.At(now)), UserID: caller.UserID, Epoch: caller.Epoch, Name: in.Name, Scopes: in.Scopes,
+		Meta: store.NewMeta(id, store.At(s.now())), UserID: caller.UserID, Epoch: caller.Epoch, Name: in.Name, Scopes: in.Scopes,
 		Hash: digest(secret), ExpiresAt: expires,
 	}
 	if err := s.keys.Insert(ctx, k); err != nil {
@@ -52,6 +51,12 @@ func (s *Service) Create(ctx context.Context, caller access.Principal, in Create
 	}
 	s.users.Notify(ctx, u, "An API key was created for your account.")
 	return Created{k.View(), secret}, nil
+}
+
+// check returns the expiry time of a new key. ValidationFailed: a scope or the expiry is invalid.
+func (s *Service) check(in CreateInput) (store.Time, error) {
+	expires, err := in.expiry(s.now())
+	return expires, apperr.JoinInvalid(checkScopes(in.Scopes, s.resources()), err)
 }
 
 // settle checks a key after its insertion, and returns the user. If the user was deleted or has too many keys, settle deletes the

@@ -54,12 +54,9 @@ func (c *controller) request(g *gin.Context) error {
 //	@Router			/auth/email-code [put]
 func (c *controller) signIn(g *gin.Context) error {
 	in, err := rest.Bind[SignInInput](g)
-	if err != nil {
-		return err
-	}
 	in.Code = strings.ReplaceAll(in.Code, " ", "")
-	if !rest.Valid(in.Code, "len=6,number") {
-		return apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Format, Message: "Must be 6 digits."})
+	if err := apperr.JoinInvalid(err, in.check()); err != nil {
+		return err
 	}
 	result, limits, err := c.service.SignIn(g.Request.Context(), rest.Client(g), in)
 	rest.SetRateLimit(g, limits)

@@ -2,6 +2,7 @@ package emailcode
 
 import (
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
@@ -32,6 +33,14 @@ type SignInInput struct {
 	Challenge string `json:"challenge" validate:"required,max=200" example:"K5GXQ3ZVMNRHE5DTOB2XI2LPNY"` // challenge from the response to POST /auth/email-code
 	Code      string `json:"code" validate:"required,max=20" example:"123456"`                           // code in the email; spaces are ignored
 } //	@name	EmailCodeSignIn
+
+// check fails with ValidationFailed unless the code has 6 digits.
+func (in SignInInput) check() error {
+	if rest.Valid(in.Code, "len=6,number") {
+		return nil
+	}
+	return apperr.Invalid(apperr.Field{In: "body", Param: "code", Code: apperr.Format, Message: "Must be 6 digits."})
+}
 
 func storeSpec() store.Spec {
 	return store.Spec{Name: "email-codes", Indexes: []store.Index{{Fields: []string{"userId"}}, {Fields: []string{"expiresAt"}}}}

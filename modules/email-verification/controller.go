@@ -24,7 +24,7 @@ type controller struct{ service *Service }
 func (c *controller) request(g *gin.Context) error {
 	in, err := rest.Bind[Input](g)
 	if err != nil {
-		return err
+		return c.service.links.WithErrors(err, in.Link)
 	}
 	limits, err := c.service.Request(g.Request.Context(), rest.Client(g), rest.Caller(g), in)
 	rest.SetRateLimit(g, limits)

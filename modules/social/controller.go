@@ -3,6 +3,7 @@ package social
 import (
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 )
 
@@ -28,7 +29,7 @@ type controller struct{ service *Service }
 func (c *controller) signIn(g *gin.Context, provider string) error {
 	proof, err := rest.Bind[Proof](g)
 	if err != nil {
-		return err
+		return apperr.JoinInvalid(err, proof.check())
 	}
 	result, limits, err := c.service.SignIn(g.Request.Context(), rest.Caller(g), rest.Client(g), provider, proof)
 	rest.SetRateLimit(g, limits)

@@ -4,6 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 )
@@ -30,7 +31,7 @@ type controller struct {
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[Input](g, View{})
 	if err != nil {
-		return err
+		return apperr.JoinInvalid(err, c.service.check(in.Fields))
 	}
 	created, err := c.service.Create(g.Request.Context(), in.Fields)
 	if err != nil {
@@ -91,7 +92,7 @@ func (c *controller) get(g *gin.Context) error {
 func (c *controller) update(g *gin.Context) error {
 	in, err := rest.BindPatch[Input](g, View{})
 	if err != nil {
-		return err
+		return apperr.JoinInvalid(err, c.service.check(in.Fields.Fields))
 	}
 	id, err := rest.ID(g)
 	if err != nil {

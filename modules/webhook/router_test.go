@@ -229,6 +229,8 @@ func TestManage(t *testing.T) {
 		testkit.Row("private address in IPv6", create("url", "https://[::ffff:a00:1]/"), 400, []string{`"param":"url"`}, nil),
 		testkit.Row("http", create("url", "http://93.184.215.14/"), 400, []string{`"param":"url"`, "https://"}, nil),
 		testkit.Row("all errors", create("url", "https://10.0.0.1/", "events", []string{"x"}), 400, []string{`"param":"url"`, `"param":"events"`}, nil),
+		testkit.Row("all errors of all kinds", create("url", "https://10.0.0.1/", "events", []string{"x"}, "description", strings.Repeat("x", 501)), 400,
+			[]string{`"param":"url"`, `"param":"events"`, `"param":"description"`}, nil),
 		testkit.Row("no URL", create("url", "hooks"), 400, []string{`"param":"url"`}, nil),
 		testkit.Row("with a user", create("url", "https://a:b@example.com/"), 400, []string{`"param":"url"`}, nil),
 		testkit.Row("not an admin", asUser, 403, []string{"forbidden"}, nil),
@@ -242,7 +244,7 @@ func TestManage(t *testing.T) {
 	s.Run(t, []testkit.Scenario{
 		testkit.Row("show", s.do("GET", path, nil), 200, []string{"https://example.com/"}, []string{"secret", secret}),
 		testkit.Row("change", s.do("PATCH", path, map[string]any{"url": "https://example.org/", "enabled": false}), 200, []string{"https://example.org/", `"enabled":false`, `["*"]`}, nil),
-		testkit.Row("invalid changes", s.do("PATCH", path, map[string]any{"url": "https://[::1]/", "events": []string{"x"}}), 400, []string{`"url"`, `"events"`}, nil),
+		testkit.Row("invalid changes", s.do("PATCH", path, map[string]any{"url": "https://[::1]/", "events": []string{"x"}, "enabled": 5}), 400, []string{`"url"`, `"events"`, `"enabled"`}, nil),
 		testkit.Row("new secret", s.do("POST", path+"/secret", nil), 201, []string{`"secret":"whsec_`}, []string{secret}),
 		testkit.Row("no deliveries", s.do("GET", path+"/deliveries", nil), 200, []string{`"count":0`}, nil),
 		testkit.Row("no such delivery", s.do("POST", path+"/deliveries/65f0c1d2e3a4b5c6d7e8f904/retry", nil), 409, []string{"disabled"}, nil),

@@ -68,7 +68,7 @@ func secretUse(id store.ID) string { return "secret of webhook " + id.Hex() }
 // Create creates a webhook, and returns it with its secret. ValidationFailed: the URL or an event is invalid. Conflict: there are
 // already maxWebhooks webhooks.
 func (s *Service) Create(ctx context.Context, in Fields) (Created, error) {
-	if err := apperr.JoinInvalid(s.checkURL(in.URL), s.checkEvents(in.Events)); err != nil {
+	if err := s.check(in); err != nil {
 		return Created{}, err
 	}
 	last, err := s.last(ctx)
@@ -113,6 +113,11 @@ func (s *Service) last(ctx context.Context) (store.Position, error) {
 	return s.db.Log().Last(ctx)
 }
 
+// check fails with ValidationFailed if a field is not zero and breaks a rule that its tag does not state.
+func (s *Service) check(in Fields) error {
+	return apperr.JoinInvalid(s.checkURL(in.URL), s.checkEvents(in.Events))
+}
+
 // checkURL fails with ValidationFailed unless requests can be sent to the URL.
 func (s *Service) checkURL(address string) error {
 	if reason := s.sender.checkURL(address); reason != "" {
@@ -140,17 +145,10 @@ func (s *Service) Get(ctx context.Context, id store.ID) (Webhook, error) {
 // Update changes the given fields. A webhook that Update enables receives only later events. NotFound: there is no such webhook.
 // ValidationFailed: see Create.
 func (s *Service) Update(ctx context.Context, id store.ID, in store.Patch[Input]) (Webhook, error) {
-	var urlErr, eventsErr error
-	if in.Has("url") {
-		urlErr = s.checkURL(in.Fields.URL)
-	}
-	if in.Has("events") {
-		eventsErr = s.checkEvents(in.Fields.Events)
-		in.Fields.Events = normalEvents(in.Fields.Events)
-	}
-	if err := apperr.JoinInvalid(urlErr, eventsErr); err != nil {
+	if err := s.check(in.Fields.Fields); err != nil {
 		return Webhook{}, err
 	}
+	in.Fields.Events = normalEvents(in.Fields.Events)
 	last, err := s.last(ctx)
 	if err != nil {
 		return Webhook{}, err
