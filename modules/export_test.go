@@ -107,6 +107,8 @@ func TestExport(t *testing.T) {
 	}
 	if cells := string(e.get(200, "/articles?format=csv&fields=title&createdAt[lt]=1970-01-01T00:00:03.000Z", "").Body); !strings.HasPrefix(cells, "id,title\r\n") || !strings.HasSuffix(cells, ",'=000\r\n") {
 		t.Errorf("%q", cells)
+	} else if marked := string(e.get(200, "/articles?format=csv&bom=true&fields=title&createdAt[lt]=1970-01-01T00:00:03.000Z", "").Body); marked != "\ufeff"+cells {
+		t.Errorf("with a byte order mark: %q", marked)
 	}
 }
 

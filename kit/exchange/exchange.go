@@ -26,6 +26,10 @@ const (
 	CSV    Format = "csv"
 )
 
+// ByteOrderMark begins a UTF-8 file that a spreadsheet has written. Excel reads a CSV file without it in the encoding of its
+// language.
+const ByteOrderMark = "\ufeff"
+
 // Formats lists the names of all formats.
 var Formats = []string{string(NDJSON), string(CSV)}
 

@@ -50,7 +50,7 @@ func NewReader(in io.Reader, format Format, t reflect.Type) (*Reader, error) {
 	switch {
 	case bytes.HasPrefix(mark, []byte("\xff\xfe")), bytes.HasPrefix(mark, []byte("\xfe\xff")), bytes.IndexByte(mark, 0) >= 0:
 		return nil, errors.New("the file is UTF-16; save it as UTF-8")
-	case string(mark) == byteOrderMark:
+	case string(mark) == ByteOrderMark:
 		_, _ = r.lines.Discard(len(mark))
 	}
 	if format != CSV {
@@ -58,9 +58,6 @@ func NewReader(in io.Reader, format Format, t reflect.Type) (*Reader, error) {
 	}
 	return r, r.readHeader(t)
 }
-
-// byteOrderMark is the byte order mark of UTF-8, with which spreadsheets begin a CSV file.
-const byteOrderMark = "\ufeff"
 
 // readHeader reads the header of a CSV file. It fails if the header is invalid, or has no field of the struct type t.
 func (r *Reader) readHeader(t reflect.Type) error {

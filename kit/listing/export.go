@@ -4,15 +4,50 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/exchange"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
+// paramFormat is the parameter that sets the format of an export.
+const paramFormat = "format"
+
+// paramBOM is the parameter that sets whether a CSV file begins with a byte order mark.
+const paramBOM = "bom"
+
+// exportRows is the number of rows that an export reads with one query.
+const exportRows = MaxLimit
+
+// format returns the format of an export. It rejects the page and limit parameters.
+func (p *parser) format() exchange.Format {
+	for _, name := range []string{"page", "limit"} {
+		if p.given(name) {
+			p.bad(name, apperr.FieldConflict, "Cannot be given together with format, which exports all rows.", nil)
+		}
+	}
+	text := p.get(paramFormat)
+	if !slices.Contains(exchange.Formats, text) {
+		p.bad(paramFormat, apperr.OneOf, "Must be one of "+strings.Join(exchange.Formats, ", ")+".", exchange.Formats)
+	}
+	return exchange.Format(text)
+}
+
+// bom returns the value of the bom parameter, which can be true only for CSV.
+func (p *parser) bom(format exchange.Format) bool {
+	bom := p.flag(paramBOM, false)
+	if bom && format != exchange.CSV {
+		p.bad(paramBOM, apperr.FieldConflict, "Can be true only together with format=csv.", nil)
+	}
+	return bom
+}
+
 // export has the additional properties of an exported page.
 type export[V any] struct {
 	format  exchange.Format
+	bom     bool   // see Query
 	name    string // name of the list
 	expands bool   // the rows have the expand field
 	after   []any  // the position after the page; nil for the last page
@@ -45,7 +80,7 @@ func (p Page[V]) Export() *rest.Export {
 		}
 	}
 	return &rest.Export{
-		Format: p.export.format, Name: p.export.name, Columns: exchange.Columns(reflect.TypeFor[V](), names), Whole: p.fields == nil,
+		Format: p.export.format, BOM: p.export.bom, Name: p.export.name, Columns: exchange.Columns(reflect.TypeFor[V](), names), Whole: p.fields == nil,
 		Write: func(w *exchange.Writer) (int, error) {
 			for i, row := range p.Rows {
 				if err := w.Write(row); err != nil {

@@ -163,7 +163,7 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 		page.Rows[i] = view(doc)
 	}
 	if q.format != "" {
-		page.export = &export[V]{format: q.format, name: q.name, expands: q.Expand != nil}
+		page.export = &export[V]{format: q.format, bom: q.bom, name: q.name, expands: q.Expand != nil}
 		if page.Next != "" {
 			page.export.after = q.position(reflect.ValueOf(docs[len(docs)-1]))
 		}
@@ -235,6 +235,7 @@ type Params struct {
 	Count bool   `form:"count" default:"true"`                         // false omits count from the response, which is faster
 
 	Format string `form:"format" enums:"ndjson,csv"` // exports all rows in this format; cannot be combined with page or limit
+	BOM    bool   `form:"bom" default:"false"`       // with format=csv: true begins the file with a byte order mark, so that Excel reads it as UTF-8
 }
 
 // Cursors encodes positions in lists. A cursor is opaque and authenticated. It is valid only in the same list, with the same

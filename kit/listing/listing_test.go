@@ -189,6 +189,9 @@ func TestParseErrors(t *testing.T) {
 		"limit=101":                            "limit max",
 		"limit=1&limit=2":                      "limit type",
 		"count=yes":                            "count type",
+		"format=csv&bom=yes":                   "bom type",
+		"bom=true":                             "bom conflict",
+		"format=ndjson&bom=true":               "bom conflict",
 		"sort=body":                            "sort one_of",
 		"sort=title,-title":                    "sort conflict",
 		"fields=password":                      "fields one_of",
@@ -249,7 +252,7 @@ func TestParseErrors(t *testing.T) {
 	}
 	_, err = parse(t, "author=1")
 	var e *apperr.Error
-	if !errors.As(err, &e) || !strings.Contains(e.Fields[0].Message, "after, count, createdAt, createdAt[gt]") {
+	if !errors.As(err, &e) || !strings.Contains(e.Fields[0].Message, "after, bom, count, createdAt, createdAt[gt]") {
 		t.Errorf("an unknown parameter's error does not name the allowed ones: %v", err)
 	}
 }
@@ -277,6 +280,9 @@ func TestCursor(t *testing.T) {
 		}
 		if !reflect.DeepEqual(next.After, want) {
 			t.Errorf("position %v, want %v", next.After, want)
+		}
+		if _, err := parse(t, query+"&format=csv&bom=true&after="+cursor); err != nil {
+			t.Errorf("the cursor is invalid for an export: %v", err)
 		}
 		for _, other := range []string{"", "sort=-size,done,title", "sort=size,done,title&title[ne]=x", query + "&q=a", query + "&size=1"} {
 			if _, err := parse(t, other+"&after="+cursor); !apperr.Is(err, apperr.ValidationFailed) {

@@ -24,6 +24,7 @@ type Query struct {
 	paged  bool                      // the page parameter was given
 	fields []string                  // fields of the view that the client selected; nil: all
 	format exchange.Format           // format of the export; "" for a page
+	bom    bool                      // the export begins with a byte order mark
 	name   string                    // name of the list
 	seal   func(values []any) string // returns the cursor of a position
 }
@@ -56,7 +57,7 @@ type condition struct {
 // NewLister returns the Lister of a Spec.
 func NewLister(spec Spec, cursors Cursors) *Lister {
 	l := &Lister{spec: spec, cursors: cursors, fields: store.FieldNames(reflect.TypeOf(spec.View))}
-	l.params = []string{"page", "limit", "sort", "fields", "after", "count", paramFormat}
+	l.params = []string{"page", "limit", "sort", "fields", "after", "count", paramFormat, paramBOM}
 	if len(spec.Search) > 0 {
 		l.params = append(l.params, "q")
 	}
@@ -82,22 +83,19 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 // parameters.
 func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 	p := parser{Lister: l, values: values}
-	q := Query{count: true, paged: p.given("page"), name: l.spec.Name}
+	q := Query{paged: p.given("page"), name: l.spec.Name}
 	p.checkNames()
+	q.count = p.flag("count", true)
 	limit := p.number("limit", DefaultLimit, 1, MaxLimit)
 	page := p.number("page", 1, 1, 1<<31) // with this maximum, the product below does not overflow
 	if (page-1)*limit > MaxSkip {
 		p.bad("page", apperr.Max, fmt.Sprintf("Must not skip more than %d rows. Use after=… with the value of next in the previous page instead.", MaxSkip), MaxSkip/limit+1)
 	}
 	q.Limit, q.Skip = limit, (page-1)*limit
-	if text := p.get("count"); text != "" {
-		var fieldErr *apperr.Field
-		q.count, fieldErr = rest.Parse[bool](text)
-		p.add("count", fieldErr)
-	}
 	if p.given(paramFormat) {
 		q.format, q.count, q.Limit = p.format(), false, exportRows
 	}
+	q.bom = p.bom(q.format)
 	q.Sort = p.sort()
 	q.fields = p.selection()
 	q.Filter = p.filter()
@@ -191,6 +189,17 @@ func (p *parser) number(name string, fallback, low, high int) int {
 	return fallback
 }
 
+// flag returns the value of a boolean parameter, or fallback if the parameter is absent.
+func (p *parser) flag(name string, fallback bool) bool {
+	text := p.get(name)
+	if text == "" {
+		return fallback
+	}
+	value, fieldErr := rest.Parse[bool](text)
+	p.add(name, fieldErr)
+	return value
+}
+
 // list returns the non-empty items of a comma-separated value.
 func (p *parser) list(name string) []string {
 	var items []string
@@ -254,26 +263,6 @@ func (p *parser) selection() []string {
 		}
 	}
 	return out
-}
-
-// paramFormat is the parameter that sets the format of an export.
-const paramFormat = "format"
-
-// exportRows is the number of rows that an export reads with one query.
-const exportRows = MaxLimit
-
-// format returns the format of an export. It rejects the page and limit parameters.
-func (p *parser) format() exchange.Format {
-	for _, name := range []string{"page", "limit"} {
-		if p.given(name) {
-			p.bad(name, apperr.FieldConflict, "Cannot be given together with format, which exports all rows.", nil)
-		}
-	}
-	text := p.get(paramFormat)
-	if !slices.Contains(exchange.Formats, text) {
-		p.bad(paramFormat, apperr.OneOf, "Must be one of "+strings.Join(exchange.Formats, ", ")+".", exchange.Formats)
-	}
-	return exchange.Format(text)
 }
 
 // paramExpand is the parameter that lists the references to expand. The field of the view with the expanded records has the
@@ -409,7 +398,7 @@ func scalar[T any](text string) (any, *apperr.Field) { return rest.Parse[T](text
 func (p *parser) scope(of []store.ID) string {
 	scope := url.Values{}
 	for name, values := range p.values {
-		if p.given(name) && !slices.Contains([]string{"page", "limit", "fields", "after", "count", paramFormat, paramExpand, rest.Credential}, name) {
+		if p.given(name) && !slices.Contains([]string{"page", "limit", "fields", "after", "count", paramFormat, paramBOM, paramExpand, rest.Credential}, name) {
 			scope[name] = values
 		}
 	}

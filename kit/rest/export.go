@@ -19,6 +19,7 @@ type Exporter interface{ Export() *Export }
 // Export reads a list page by page. The first page has already been read.
 type Export struct {
 	Format  exchange.Format
+	BOM     bool   // the export begins with exchange.ByteOrderMark
 	Name    string // name of the list
 	Columns []exchange.Column
 	Whole   bool // see exchange.NewWriter
@@ -87,6 +88,9 @@ var errWrite = errors.Join(errors.New("the client does not read the export"), co
 // database.
 func (e *Export) stream(g *gin.Context, exports *Exports) error {
 	var buf bytes.Buffer
+	if e.BOM {
+		buf.WriteString(exchange.ByteOrderMark)
+	}
 	w := exchange.NewWriter(&buf, e.Format, e.Columns, e.Whole)
 	if err := w.Begin(); err != nil {
 		return err

@@ -202,6 +202,7 @@ func TestInvalidArguments(t *testing.T) {
 		{"search_records", `{"resource":"articles","filter":{"nonsense":1}}`, "validation_failed filter"},
 		{"search_records", `{"resource":"articles","filter":{"access_token":"x"}}`, "validation_failed filter"},
 		{"search_records", `{"resource":"articles","filter":{"format":"csv"}}`, "validation_failed filter"},
+		{"search_records", `{"resource":"articles","filter":{"bom":false}}`, "validation_failed filter"},
 		{"search_records", `{"resource":"articles","filter":{"userId":{"$gt":""}}}`, "validation_failed filter.userId"},
 		{"search_records", `{"resource":"articles","filter":{"userId":null}}`, "validation_failed filter.userId"},
 		{"search_records", `{"resource":"articles","filter":{"createdAt[gt]":"yesterday"}}`, "validation_failed createdAt[gt]"},

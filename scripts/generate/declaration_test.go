@@ -120,7 +120,7 @@ func TestMistakes(t *testing.T) {
 		{"note userId", []string{"field userId: is the owner's id; choose another name"}},
 		{"note version", []string{"field version: is the record's version; choose another name"}},
 		{"note access_token", []string{`field "access_token": is a credential; choose another name`}},
-		{"note limit", []string{"field limit: is a list parameter; choose another name"}},
+		{"note limit bom:bool", []string{"field bom: is a list parameter; choose another name", "field limit: is a list parameter; choose another name"}},
 		{"note view", []string{"field view: is a method of every resource; choose another name"}},
 		{"note meta", []string{"field meta: is an embedded struct of every resource; choose another name"}},
 
