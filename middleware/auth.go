@@ -3,6 +3,7 @@ package middleware
 import (
 	"cmp"
 	"context"
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -13,7 +14,6 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
-	"example.com/ginseng/kit/slot"
 	"example.com/ginseng/kit/store"
 )
 
@@ -27,6 +27,7 @@ type Authenticator struct {
 	Passwords   access.PasswordVerifier // nil: passwords are invalid
 	QueryTokens bool                    // access_token is accepted in the query string; otherwise, it is an error there
 	Writes      *UserWrites             // nil: there is no limit
+	Alone       bool                    // a request counts as much as the limit of Writes, so a user has one in progress at a time
 
 	SecondFactors access.SecondFactorVerifier // nil: users have no second factor
 	Now           func() time.Time
@@ -90,7 +91,12 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 		}
 		caller, end, err := a.admit(g, authenticate)
 		if end != nil {
-			defer end()
+			ctx, rolledBack := store.WithRollbacks(g.Request.Context())
+			g.Request = g.Request.WithContext(ctx)
+			defer func() {
+				a.Writes.pause(caller.UserID, rolledBack())
+				end()
+			}()
 		}
 		if err == nil && !a.QueryTokens && rest.Query(g).Has(rest.Credential) {
 			err = invalidCredential("query", apperr.Unknown, "Is not accepted in a query string. Send it as Authorization: Bearer.")
@@ -154,8 +160,11 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 
 // writeSize returns the size of a request for the limit of UserWrites: the number of bytes read from the body. If no bytes have
 // been read, the size is Content-Length or, if Content-Length is unknown, the limit of the route. If the response can contain a
-// record that is larger than the body, the size is at least minChange.
+// record that is larger than the body, the size is at least minChange. With Alone, the size exceeds every limit.
 func (a Authenticator) writeSize(g *gin.Context) (size int64) {
+	if a.Alone {
+		return math.MaxInt64
+	}
 	if body, ok := g.Request.Body.(*limitedBody); ok {
 		switch {
 		case body.read > 0:
@@ -396,39 +405,4 @@ func bearer(g *gin.Context) (tokens []string) {
 		}
 	}
 	return tokens
-}
-
-// UserWrites limits the total size of a user's requests in progress on an instance, except GET requests. Further requests wait,
-// so that one user cannot delay the writes of others. The limit is a total size instead of a number of requests, because large
-// requests take longer to store.
-type UserWrites struct {
-	limit   int64
-	wait    time.Duration
-	running *slot.Keyed[store.ID]
-}
-
-// Minimum sizes in bytes that are counted for a request.
-const (
-	minWrite  = 512     // of any request
-	minChange = 2 << 10 // of a change of a record that can be large: the response contains the whole record
-)
-
-// NewUserWrites returns UserWrites that limit a user's requests in progress to limit bytes in total. A request with a larger
-// body runs alone. A request that cannot start within wait fails with TooManyRequests.
-func NewUserWrites(limit int64, wait time.Duration) *UserWrites {
-	return &UserWrites{limit: limit, wait: wait, running: slot.NewKeyed[store.ID](limit, 0)}
-}
-
-// begin waits until the user may start a request with a body of size bytes. The caller must call end after the request, unless
-// end is nil. If w is nil, there is no limit, and end is nil. TooManyRequests: the request could not start in time.
-func (w *UserWrites) begin(ctx context.Context, id store.ID, size int64) (end func(), err error) {
-	if w == nil {
-		return nil, nil
-	}
-	release, err := w.running.Acquire(ctx, id, min(max(size, minWrite), w.limit), w.wait)
-	if err != nil {
-		return nil, apperr.New(apperr.TooManyRequests,
-			"Too many of your changes are in progress: the limit is %d KiB in total. Wait for their responses.", w.limit>>10)
-	}
-	return release, nil
 }

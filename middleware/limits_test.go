@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -33,14 +34,18 @@ func (users) VerifyToken(_ context.Context, token string) (access.Principal, err
 // userLimit is the limit of UserWrites in the handler of limited: two small requests, or one large request.
 const userLimit = 2 * minWrite
 
-// limited returns a handler with the route POST /small, and POST and PATCH /large with AllowLargeBody, which respond 204.
+// limited returns a handler with the routes POST /small, POST /alone with Alone, and POST and PATCH /large with AllowLargeBody, which
+// respond 204.
 func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	engine.Use(BodyLimit(1<<20, timeout))
-	auth := Authenticator{Tokens: users{}, Writes: NewUserWrites(userLimit, time.Millisecond)}.Middleware()
+	authenticator := Authenticator{Tokens: users{}, Writes: NewUserWrites(userLimit, time.Millisecond)}
+	auth := authenticator.Middleware()
 	end := func(g *gin.Context) { _ = rest.NoContent(g) }
 	engine.POST("/small", append([]gin.HandlerFunc{auth.Public}, append(handlers, end)...)...)
+	authenticator.Alone = true
+	engine.POST("/alone", append([]gin.HandlerFunc{authenticator.Middleware().Public}, append(handlers, end)...)...)
 	engine.Match([]string{"POST", "PATCH"}, "/large", append([]gin.HandlerFunc{auth.AllowLargeBody().Public}, append(handlers, end)...)...)
 	return engine
 }
@@ -174,6 +179,7 @@ func TestUserWrites(t *testing.T) {
 	small := func() { ended <- post(h, "/small?wait=1", user, body(10), -1) }
 	long := func() { ended <- post(h, "/small?wait=1", user, body(minWrite+1), -1) }
 	large := func() { ended <- post(h, "/large", user, stalled{running, end}, 1<<20) }
+	alone := func() { ended <- post(h, "/alone?wait=1", user, body(0), 0) }
 	change := func() { ended <- send(h, "PATCH", "/large?wait=1", user, body(0), 0) }
 
 	release := hold(small)
@@ -181,9 +187,10 @@ func TestUserWrites(t *testing.T) {
 	expect(429, "a second, long change", "/small", user, body(minWrite+1), minWrite+1)
 	expect(429, "a second, long change of unknown size", "/small", user, body(minWrite+1), -1)
 	expect(429, "a large change beside a small one", "/large", user, body(1<<20), 1<<20)
+	expect(429, "a change that runs alone beside a small one", "/alone", user, body(0), 0)
 	release()
 	for what, requests := range map[string][]func(){
-		"two small changes": {small, small}, "a long change": {long}, "a large change": {large}, "a change of a large record": {change},
+		"two small changes": {small, small}, "a long change": {long}, "a large change": {large}, "a change of a large record": {change}, "a change that runs alone": {alone},
 	} {
 		release := hold(requests...)
 		expect(429, "another change beside "+what, "/small", user, body(0), 0)
@@ -191,6 +198,38 @@ func TestUserWrites(t *testing.T) {
 		release()
 	}
 	expect(204, "a large change alone", "/large", user, body(1<<20), 1<<20)
+}
+
+// TestPause rolls a transaction of a user back. The user's next request waits in proportion to the time of the transaction.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	for rolledBack, want := range map[time.Duration]time.Duration{
+		0: 0, freeRollback: 0, 20 * time.Millisecond: 1980 * time.Millisecond, time.Hour: maxPause,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			user := store.NewID().Hex()
+			h := limited(time.Minute, func(g *gin.Context) {
+				if g.Query("fails") != "" {
+					store.AddRollback(g.Request.Context(), rolledBack)
+				}
+			})
+			expect := func(want int, path, user string) {
+				t.Helper()
+				if got := post(h, path, user, nil, 0); got != want {
+					t.Errorf("%v: status %d, want %d", rolledBack, got, want)
+				}
+				synctest.Wait()
+			}
+			expect(204, "/small?fails=1", user)
+			if want > 0 {
+				time.Sleep(want - 2*time.Millisecond)
+				expect(429, "/small", user)
+				expect(204, "/small", store.NewID().Hex())
+				time.Sleep(2 * time.Millisecond)
+			}
+			expect(204, "/small", user)
+		})
+	}
 }
 
 // TestForgetUsers checks that users without a change in progress use no memory.

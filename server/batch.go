@@ -21,7 +21,8 @@ func mountBatch(api gin.IRouter, root string, db store.DB, modules []kit.Module,
 	mountResources(handler.Engine, root, modules, kit.Middleware{
 		Auth: middleware.Authenticator{Tokens: batch.Caller{}, Now: outer.Now}.Middleware(), Idempotency: none, Streams: none, Origin: none, Resources: mw.Resources,
 	})
-	api.POST(batch.Path, rest.JSONOnly, mw.Auth.AllowLargeBody().AllowAPIKey().User, mw.Idempotency, rest.Handle(handler.Handle))
+	outer.Alone = true // other writes wait for a batch
+	api.POST(batch.Path, rest.JSONOnly, outer.Middleware().AllowLargeBody().AllowAPIKey().User, mw.Idempotency, rest.Handle(handler.Handle))
 }
 
 // mountResources mounts the routes of resources on an engine, and no others. It returns the names of the resources.

@@ -1,13 +1,16 @@
 package attack_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
 )
@@ -30,6 +33,7 @@ func TestBatchAttacks(t *testing.T) {
 	path := func(method, path string) string {
 		return fmt.Sprintf(`{"method":%q,"path":%q,"body":{"title":"U"}}`, method, path)
 	}
+	other := func() string { return api.SignUp("user").Token } // after a batch that takes long and fails, its user has to wait
 	rejected(t, api, []attempt{
 		{"no user", batchOf("", create), 401, ""},
 		{"the master key", batchOf(testkit.MasterKey, create), 401, ""},
@@ -45,9 +49,9 @@ func TestBatchAttacks(t *testing.T) {
 		{"a stale version last", batchOf(ada.Token, create, `{"method":"PATCH","path":"`+location+`","body":{"title":"U"},"ifMatch":"`+strings.Replace(tag, "-1-", "-2-", 1)+`"}`), 412, `"operation":1`},
 		{"101 operations", batchOf(eve.Token, slices.Repeat([]string{path("POST", "/articles")}, 101)...), 400, "at most 100"},
 		{"a large body", batchOf(eve.Token, `{"method":"POST","path":"/articles","body":{"title":"T","content":"`+strings.Repeat("x", 1<<20)+`"}}`), 413, ""},
-		{"a large response", batchOf(eve.Token, largeBatch()...), 413, "nothing was stored"},
-		{"large values of references", batchOf(eve.Token, repeatedReference("$a.content", 20)...), 413, `"operation":1`},
-		{"many references to a large response", batchOf(eve.Token, repeatedReference("$a.id", 30_000)...), 400, "operations[1].body.x"},
+		{"a large response", batchOf(other(), largeBatch()...), 413, "nothing was stored"},
+		{"large values of references", batchOf(other(), repeatedReference("$a.content", 20)...), 413, `"operation":1`},
+		{"many references to a large response", batchOf(other(), repeatedReference("$a.id", 30_000)...), 400, "operations[1].body.x"},
 	})
 	for _, escape := range []string{
 		"//articles", "/articles/../users/me", "/articles/..", "http://example.com/articles", "/articles/%2e%2e/users", "/articles?access_token=x", "/Articles", "/articles/",
@@ -85,4 +89,59 @@ func largeBatch() []string {
 		operations = append(operations, `{"method":"PATCH","path":"/articles/$a.id","body":{"title":"U"}}`)
 	}
 	return operations
+}
+
+// countedDB is a database that counts the Atomics in progress of each user.
+type countedDB struct {
+	store.DB
+	mu      sync.Mutex
+	running map[store.ID]int
+	most    int // maximum of running
+}
+
+func (d *countedDB) Atomic(ctx context.Context, f func(context.Context) error) error {
+	if by := store.AuthorOf(ctx).By; by != nil {
+		d.count(*by, 1)
+		defer d.count(*by, -1)
+	}
+	return d.DB.Atomic(ctx, f)
+}
+
+func (d *countedDB) count(user store.ID, n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.running[user] += n
+	d.most = max(d.most, d.running[user])
+}
+
+// TestRepeatedBatches sends batches that fail at their last operation on ten connections of one user. Each must wait for the
+// user's other batches before it makes others wait for the database.
+func TestRepeatedBatches(t *testing.T) {
+	t.Parallel()
+	db := &countedDB{running: make(map[store.ID]int)}
+	api := apitest.Start(t, func(c *testkit.Config) { db.DB, c.DB = c.DB, db })
+	eve, ada := api.SignUp("user"), api.SignUp("user")
+	create := `{"method":"POST","path":"/articles","body":{"title":"T"}}`
+	failing := batchOf(eve.Token, create, create, `{"method":"DELETE","path":"/articles/`+eve.ID+`"}`)
+	if probe := api.Do(failing); probe.Status == http.StatusNotImplemented {
+		t.Skip("the database has no transactions")
+	}
+	var connections sync.WaitGroup
+	for range 10 {
+		connections.Go(func() {
+			if got := api.Do(failing); got.Status != 404 && got.Status != 429 {
+				t.Errorf("a batch that fails: status %d, %.300s", got.Status, got.Body)
+			}
+		})
+	}
+	for range 10 {
+		ok(t, api.Do(request{Method: "PATCH", Path: "/users/me", As: ada.Token, JSON: `{"name":"Ada"}`}))
+	}
+	connections.Wait()
+	if db.most != 1 {
+		t.Errorf("%d batches of one user are in the database", db.most)
+	}
+	if n := ok(t, api.Do(request{Method: "GET", Path: "/articles?limit=1"})).JSON(200)["count"]; n != 0.0 {
+		t.Errorf("%v articles: a batch that fails has stored something", n)
+	}
 }

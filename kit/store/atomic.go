@@ -8,6 +8,8 @@ import (
 	"maps"
 	"reflect"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -159,6 +161,23 @@ func AfterCommit(ctx context.Context, f func()) {
 func IsSeparate(ctx context.Context) bool {
 	c, ok := ctx.Value(commitKey{}).(*Commit)
 	return ok && c.separate
+}
+
+// rollbacksKey is the context key for the total of AddRollback in nanoseconds, an *atomic.Int64.
+type rollbacksKey struct{}
+
+// WithRollbacks returns a context, and a function that returns how long other writes have waited for the Atomics of this context
+// that were rolled back. With an engine whose writes do not wait for an Atomic, the function returns 0.
+func WithRollbacks(ctx context.Context) (context.Context, func() time.Duration) {
+	total := new(atomic.Int64)
+	return context.WithValue(ctx, rollbacksKey{}, total), func() time.Duration { return time.Duration(total.Load()) }
+}
+
+// AddRollback adds the duration of an Atomic that was rolled back to the total of WithRollbacks. Only engines use this function.
+func AddRollback(ctx context.Context, d time.Duration) {
+	if total, ok := ctx.Value(rollbacksKey{}).(*atomic.Int64); ok {
+		total.Add(int64(d))
+	}
 }
 
 // Separately calls f as Together does on a server without transactions. Only engines use this function.

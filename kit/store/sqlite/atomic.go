@@ -21,6 +21,8 @@ type session struct {
 	broken error         // the error of a write that has made the transaction unusable
 	begun  chan struct{} // closed by the writer when the function may run
 	done   chan struct{} // closed by the caller when the function has returned
+
+	rolledBack time.Duration // how long other writes have waited, if the Atomic was rolled back; set by the writer
 }
 
 // sessionKey is the context key for a session of a writer.
@@ -66,6 +68,7 @@ func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) (err er
 		if commitErr := <-job.result; commitErr != nil {
 			err = translate(commitErr)
 		}
+		store.AddRollback(ctx, s.rolledBack)
 		if returned && err == nil {
 			commit.Run()
 		}
@@ -112,6 +115,7 @@ func (w *writer) serve(tx *transaction, s *session) error {
 		if err := tx.undo(first); err != nil {
 			return tx.fail(err)
 		}
+		s.rolledBack = time.Since(begun)
 		tx.changed, tx.documents, tx.texts, tx.size, tx.logged = before.changed, before.documents, before.texts, before.size, before.logged
 	}
 	if first {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -241,6 +242,22 @@ func TestAtomicGivenUp(t *testing.T) {
 	}
 	release()
 	must(t, db.Atomic(t.Context(), func(context.Context) error { return nil }))
+}
+
+// TestRollbackTime checks that the time of an Atomic is reported if the Atomic is rolled back, and only then.
+func TestRollbackTime(t *testing.T) {
+	t.Parallel()
+	db, c := openItems(t, Options{})
+	for _, failure := range []error{nil, errors.New("failure")} {
+		ctx, rolledBack := store.WithRollbacks(t.Context())
+		err := db.Atomic(ctx, func(ctx context.Context) error {
+			must(t, c.Insert(ctx, newItem(fmt.Sprint("item ", failure))))
+			return failure
+		})
+		if !errors.Is(err, failure) || rolledBack() > 0 != (failure != nil) {
+			t.Errorf("Atomic returns %v, %v were rolled back", err, rolledBack())
+		}
+	}
 }
 
 // TestAtomicAlone calls methods that cannot be part of an Atomic.
