@@ -83,7 +83,8 @@ type Delivery struct {
 	EventAt    store.Time `json:"eventAt"`
 	Number     int64      `json:"number"` // number of the entry in the log; 0 for a test
 	Lane       string     `json:"lane"`   // lane in which the delivery waits; "" if it is not pending
-	Body       string     `json:"body"`   // body of the request; "" before the first attempt
+	Body       string     `json:"body"`   // body of the requests if it is small; "" before the first attempt, and with a BodyID
+	BodyID     *store.ID  `json:"bodyId"` // ID of the Body; nil before the first attempt, and with a Body of its own
 	Status     string     `json:"status"`
 	Attempts   int64      `json:"attempts"` // completed attempts
 	// ResponseStatus is the status of the response to the last attempt; nil if there was no response.
@@ -124,6 +125,7 @@ func deliveryStoreSpec() store.Spec {
 	return store.Spec{Name: "webhook-deliveries", Indexes: []store.Index{
 		{Fields: []string{"webhookId", "lane", "number"}}, {Fields: []string{"webhookId", "lane", "nextAttemptAt"}},
 		{Fields: []string{"webhookId", "createdAt"}}, {Fields: []string{"webhookId", "status", "createdAt"}}, {Fields: []string{"createdAt"}},
+		{Fields: []string{"bodyId"}},
 	}}
 }
 

@@ -60,37 +60,20 @@ func (s *Service) deliver(ctx context.Context, id store.ID, lane string) error {
 	if !w.Enabled {
 		return s.save(ctx, d, failed, result{reason: "The webhook is disabled."})
 	}
-	if d.Body == "" {
-		body, err := s.body(ctx, d)
-		if err == nil {
-			d, err = s.deliveries.Update(ctx, store.And(store.Eq("id", d.ID), store.Eq("body", "")), store.Set("body", body))
-		}
-		if err != nil {
-			return apperr.Replace(err, apperr.NotFound, nil) // the delivery was deleted, or another instance has the lane
-		}
+	body, err := s.bodyOf(ctx, d)
+	if errors.Is(err, errNoBody) {
+		return s.save(ctx, d, failed, result{reason: "The body is no longer in the database."})
 	}
-	r, err := s.attempt(ctx, w, d)
+	if err != nil {
+		return apperr.Replace(err, apperr.NotFound, nil) // the delivery was deleted, or another instance has the lane
+	}
+	r, err := s.attempt(ctx, w, d.ID, body)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
 	return s.conclude(ctx, w, d, r)
-}
-
-// body returns the body of the requests of a delivery. The body has the public view of the record. If the record is not public or
-// was deleted, the body has only the ID of the record.
-func (s *Service) body(ctx context.Context, d Delivery) (string, error) {
-	var data any = map[string]any{"id": d.RecordID}
-	if r, ok := s.resource(d.Collection); ok && !strings.HasSuffix(d.Type, "."+string(store.Deleted)) {
-		view, err := r.PublicView(ctx, *d.RecordID)
-		if err == nil {
-			data = view
-		} else if !apperr.Is(err, apperr.NotFound) {
-			return "", err
-		}
-	}
-	return encode(d.Type, d.EventAt, data)
 }
 
 func encode(eventType string, at store.Time, data any) (string, error) {
@@ -103,9 +86,9 @@ func encode(eventType string, at store.Time, data any) (string, error) {
 	return b.String(), err
 }
 
-// attempt sends a delivery once, and returns the result even if the request fails. Unavailable: ctx ended, or the database is
+// attempt sends the body of a delivery once, and returns the result even if the request fails. Unavailable: ctx ended, or the database is
 // unavailable. errSealed: a secret cannot be decrypted.
-func (s *Service) attempt(ctx context.Context, w Webhook, d Delivery) (result, error) {
+func (s *Service) attempt(ctx context.Context, w Webhook, delivery store.ID, body string) (result, error) {
 	secrets, err := s.secrets(ctx, w)
 	if err != nil {
 		return result{}, err
@@ -113,7 +96,7 @@ func (s *Service) attempt(ctx context.Context, w Webhook, d Delivery) (result, e
 	begun := time.Now()
 	attemptCtx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
-	status, err := s.sender.send(attemptCtx, w.URL, d.ID.Hex(), d.Body, s.now(), secrets)
+	status, err := s.sender.send(attemptCtx, w.URL, delivery.Hex(), body, s.now(), secrets)
 	if ctx.Err() != nil {
 		return result{}, store.Unavailable(ctx.Err())
 	}
@@ -214,7 +197,7 @@ func (s *Service) Test(ctx context.Context, id store.ID) (Delivery, error) {
 	if err != nil {
 		return d, err
 	}
-	r, err := s.attempt(ctx, w, d)
+	r, err := s.attempt(ctx, w, d.ID, d.Body)
 	if err != nil {
 		return d, err
 	}

@@ -25,6 +25,7 @@ type Service struct {
 	users      Users
 	webhooks   *store.Collection[Webhook]
 	deliveries *store.Collection[Delivery]
+	bodies     *store.Collection[Body]
 	lanes      *store.Collection[Lane]
 	cursors    *store.Collection[Cursor]
 	recorded   *kit.Recorded
@@ -42,7 +43,8 @@ func newService(d kit.Deps, users Users, sender *sender) *Service {
 	return &Service{
 		db: d.DB, users: users, recorded: d.Recorded, keys: d.SealKeys("webhooks"), sender: sender, emails: d.Email, now: d.Now, log: d.Log,
 		webhooks: store.Open[Webhook](d.DB, webhookSpec()), deliveries: store.Open[Delivery](d.DB, deliveryStoreSpec()),
-		lanes: store.Open[Lane](d.DB, laneSpec()), cursors: store.Open[Cursor](d.DB, cursorSpec()),
+		bodies: store.Open[Body](d.DB, bodySpec()),
+		lanes:  store.Open[Lane](d.DB, laneSpec()), cursors: store.Open[Cursor](d.DB, cursorSpec()),
 		newEvents: make(chan struct{}, 1), newDue: make(chan struct{}, 1),
 		attempts: telemetry.NewCounter("webhook_attempts_total", "Attempts to send an event to a webhook by result: delivered, retried (failed, and repeated later), failed (no more attempts).",
 			"result", delivered, retried, failed),
@@ -184,25 +186,6 @@ func (s *Service) Delete(ctx context.Context, id store.ID) error {
 	return s.deleteDeliveries(context.WithoutCancel(ctx), store.Eq("webhookId", id))
 }
 
-const deletePortion = 500
-
-// deleteDeliveries deletes the deliveries that f selects, in portions, so that other writes do not wait long.
-func (s *Service) deleteDeliveries(ctx context.Context, f store.Filter) error {
-	for {
-		portion, err := s.deliveries.List(ctx, store.Query{Filter: f, Limit: deletePortion, Fields: []string{"id"}})
-		if err != nil || len(portion) == 0 {
-			return err
-		}
-		ids := make([]store.ID, len(portion))
-		for i, d := range portion {
-			ids[i] = d.ID
-		}
-		if _, err := s.deliveries.Delete(ctx, store.In("id", store.Values(ids)...)); err != nil {
-			return err
-		}
-	}
-}
-
 // Rotate gives a webhook a new secret. For 24 hours, the old secret also signs requests. NotFound: there is no such webhook.
 func (s *Service) Rotate(ctx context.Context, id store.ID) (Created, error) {
 	secret, sealed := s.newSecret(id)
@@ -277,10 +260,6 @@ func (s *Service) Retry(ctx context.Context, webhookID, id store.ID) (Delivery, 
 // Jobs implements job.Module.
 func (s *Service) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-webhook-deliveries", Interval: job.SweepInterval, Run: s.sweep}}
-}
-
-func (s *Service) sweep(ctx context.Context) error {
-	return s.deleteDeliveries(ctx, store.Lt("createdAt", store.At(s.now().Add(-retention))))
 }
 
 // maxPending is the maximum number of pending deliveries that are counted.
