@@ -118,7 +118,7 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 		}
 		return c.explain(ctx, caller, id, versions, err)
 	}
-	if len(c.plans) == 0 && c.parent() == nil && c.onDelete == nil {
+	if len(c.plans) == 0 && c.parent() == nil && len(c.onDelete) == 0 {
 		return remove(ctx)
 	}
 	return c.inOneStep(ctx, func(ctx context.Context) error {
@@ -144,19 +144,23 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 }
 
 // OnDelete registers a rule, which is called with each record before the record is deleted, even if Cascade deletes the record.
-// If the rule fails, the deletion fails. On MongoDB, a deletion can be repeated after an interruption, so the rule must be
-// idempotent. Call OnDelete before the server starts.
-func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) { c.onDelete = rule }
+// If the rule fails, the deletion fails. Rules are called in the order of registration. On MongoDB, a deletion can be repeated
+// after an interruption, so the rule must be idempotent. Call OnDelete before the server starts.
+func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) {
+	c.onDelete = append(c.onDelete, rule)
+}
 
-// beforeDelete calls the rule from OnDelete for each record that f selects.
+// beforeDelete calls the rules from OnDelete for each record that f selects.
 func (c *Collection[D]) beforeDelete(ctx context.Context, f store.Filter) error {
-	if c.onDelete == nil {
+	if len(c.onDelete) == 0 {
 		return nil
 	}
 	docs, err := c.all.List(ctx, store.Query{Filter: f})
 	for _, doc := range docs {
-		if err == nil {
-			err = c.onDelete(ctx, doc)
+		for _, rule := range c.onDelete {
+			if err == nil {
+				err = rule(ctx, doc)
+			}
 		}
 	}
 	return err

@@ -68,6 +68,11 @@ func TestOnDelete(t *testing.T) {
 		deleted = append(deleted, n.Name)
 		return apperr.Replace(err, apperr.NotFound, nil)
 	})
+	calls := 0
+	nodes.OnDelete(func(context.Context, node) error { // a second rule
+		calls++
+		return nil
+	})
 	target := w.add(targets, node{})
 	w.want(w.delete(nodes, w.add(nodes, node{Name: "a", To: target})), "")
 	w.add(nodes, node{Name: "b", To: target})
@@ -77,10 +82,10 @@ func TestOnDelete(t *testing.T) {
 	w.left(nodes, 2)
 	_, err := nodes.Update(t.Context(), nobody, locked, nil, store.Set("name", "c"))
 	w.want(err, "")
-	deleted = nil
+	deleted, calls = nil, 0
 	w.want(w.delete(targets, target), "")
-	if w.left(nodes, 0); strings.Join(deleted, " ") != "b c" {
-		t.Errorf("the rule was called with %v", deleted)
+	if w.left(nodes, 0); strings.Join(deleted, " ") != "b c" || calls != 2 {
+		t.Errorf("the first rule was called with %v, the second %d times", deleted, calls)
 	}
 }
 

@@ -141,8 +141,8 @@ type Collection[D store.Document] struct {
 	view        func(D) any
 	see, change Access
 	references  []Reference
-	within      *store.ID                      // the parent of the records; nil: the records of all parents; see Under
-	onDelete    func(context.Context, D) error // see OnDelete; can be nil
+	within      *store.ID                        // the parent of the records; nil: the records of all parents; see Under
+	onDelete    []func(context.Context, D) error // see OnDelete
 }
 
 // Open declares a collection, and registers its references with their targets. The see parameter selects the records that a

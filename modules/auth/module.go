@@ -52,8 +52,14 @@ type SecondFactor = interface {
 	Challenge(ctx context.Context, u user.User, methods []access.Method) error
 }
 
-// SetSecondFactor makes every sign-in with only one factor require the second factor. It must be called before the server starts.
-func (m *Module) SetSecondFactor(f SecondFactor) { m.secondFactor = f }
+// SetSecondFactor makes every sign-in with only one factor require the second factor. It must be called once, before the server
+// starts.
+func (m *Module) SetSecondFactor(f SecondFactor) {
+	if m.secondFactor != nil {
+		panic("auth: SetSecondFactor was already called; only one module can manage second factors")
+	}
+	m.secondFactor = f
+}
 
 var (
 	_ kit.Module           = (*Module)(nil)

@@ -21,8 +21,13 @@ type Addresses interface {
 	UndoUntil(ctx context.Context, u User) (store.Time, error)
 }
 
-// VerifyWith registers the module that verifies email addresses. It must be called before the server starts.
-func (m *Module) VerifyWith(a Addresses) { m.addresses = a }
+// VerifyWith registers the module that verifies email addresses. It must be called once, before the server starts.
+func (m *Module) VerifyWith(a Addresses) {
+	if m.addresses != nil {
+		panic("user: VerifyWith was already called; only one module can verify addresses")
+	}
+	m.addresses = a
+}
 
 // CheckAddress fails with Conflict if the address is in use by, or reserved for, a user whose ID is not id. email must be in
 // normal form.

@@ -60,10 +60,11 @@ func (m *Module) OnDelete(dependent Dependent) {
 	m.dependents = append(m.dependents, dependent)
 }
 
-// Restrict registers a check that returns the restriction of a user, or nil. The check runs for every request of a user and must
-// be fast. Restrict must be called before the server starts.
+// Restrict registers a check that returns the restriction of a user, or nil. All registered checks run for every request of a
+// user and must be fast. If several return a restriction, one that rejects reads applies. Restrict must be called before the
+// server starts.
 func (m *Module) Restrict(check func(context.Context, User) (*access.Restriction, error)) {
-	m.restrict = check
+	m.restrictions = append(m.restrictions, check)
 }
 
 var (

@@ -29,10 +29,10 @@ type Service struct {
 	settings     Settings
 	hasher       kit.Hasher
 	dependents   []Dependent
-	restrict     func(context.Context, User) (*access.Restriction, error) // can be nil
-	addresses    Addresses                                                // can be nil
-	secondFactor SecondFactor                                             // can be nil
-	sessions     Sessions                                                 // can be nil
+	restrictions []func(context.Context, User) (*access.Restriction, error) // see Module.Restrict
+	addresses    Addresses                                                  // can be nil
+	secondFactor SecondFactor                                               // can be nil
+	sessions     Sessions                                                   // can be nil
 	limiter      *ratelimit.Limiter
 	guesses      *ratelimit.Guesses
 	digest       func(parts ...string) []byte // keyed; see kit.Deps
@@ -193,15 +193,14 @@ func (s *Service) Principal(ctx context.Context, u User, session store.ID) (acce
 	if s.settings.SignupEmail == emailRequired && !u.EmailVerified {
 		p.Restriction = &unverified
 	}
-	if s.restrict == nil {
-		return p, nil
-	}
-	restriction, err := s.restrict(ctx, u)
-	if err != nil {
-		return access.Principal{}, err
-	}
-	if restriction != nil {
-		p.Restriction = restriction
+	for _, check := range s.restrictions {
+		restriction, err := check(ctx, u)
+		if err != nil {
+			return access.Principal{}, err
+		}
+		if restriction != nil && (p.Restriction == nil || p.Restriction.Reads) {
+			p.Restriction = restriction
+		}
 	}
 	return p, nil
 }

@@ -42,6 +42,30 @@ func TestUnknownAddressIsHashed(t *testing.T) {
 	}
 }
 
+// TestRestrict registers several checks: the strictest restriction applies, whatever the order is.
+func TestRestrict(t *testing.T) {
+	t.Parallel()
+	reads, none := &access.Restriction{Reads: true}, &access.Restriction{}
+	for _, test := range []struct {
+		checks []*access.Restriction
+		want   *access.Restriction
+	}{
+		{nil, nil},
+		{[]*access.Restriction{none, nil}, none},
+		{[]*access.Restriction{none, reads}, none},
+		{[]*access.Restriction{reads, none}, none},
+		{[]*access.Restriction{reads, nil}, reads},
+	} {
+		m := New(deps(t, testdb.Open(t), password.NewWeakHasher(), time.Now), Settings{})
+		for _, r := range test.checks {
+			m.Restrict(func(context.Context, User) (*access.Restriction, error) { return r, nil })
+		}
+		if p, err := m.Principal(t.Context(), User{}, store.ID{}); err != nil || p.Restriction != test.want {
+			t.Errorf("%v: %v %v", test.checks, p.Restriction, err)
+		}
+	}
+}
+
 // TestPrincipal compares the restriction of users with and without a verified address.
 func TestPrincipal(t *testing.T) {
 	t.Parallel()

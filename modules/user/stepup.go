@@ -12,8 +12,14 @@ type SecondFactor interface {
 	HasSecondFactor(ctx context.Context, userID store.ID) (bool, error)
 }
 
-// SetSecondFactor registers the module that manages the second factors of users. It must be called before the server starts.
-func (m *Module) SetSecondFactor(f SecondFactor) { m.secondFactor = f }
+// SetSecondFactor registers the module that manages the second factors of users. It must be called once, before the server
+// starts.
+func (m *Module) SetSecondFactor(f SecondFactor) {
+	if m.secondFactor != nil {
+		panic("user: SetSecondFactor was already called; only one module can manage second factors")
+	}
+	m.secondFactor = f
+}
 
 // HasSecondFactor reports whether the user has a second factor.
 func (s *Service) HasSecondFactor(ctx context.Context, userID store.ID) (bool, error) {
@@ -29,5 +35,10 @@ type Sessions interface {
 	Keep(ctx context.Context, caller access.Principal, epoch int64) error
 }
 
-// SetSessions registers the module that manages the sessions of users. It must be called before the server starts.
-func (m *Module) SetSessions(s Sessions) { m.sessions = s }
+// SetSessions registers the module that manages the sessions of users. It must be called once, before the server starts.
+func (m *Module) SetSessions(s Sessions) {
+	if m.sessions != nil {
+		panic("user: SetSessions was already called; only one module can manage sessions")
+	}
+	m.sessions = s
+}
