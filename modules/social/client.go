@@ -153,6 +153,9 @@ func (c *client) accessToken(ctx context.Context, a app, proof Proof, callerErro
 	if proof.IDToken != "" {
 		return "", unsupported("id_token", "This provider has no ID tokens. Send access_token, or code with redirect_uri.")
 	}
+	if proof.Nonce != "" {
+		return "", unsupported("nonce", "This provider has no ID tokens. Omit nonce.")
+	}
 	if proof.Code == "" {
 		return proof.AccessToken, nil
 	}

@@ -113,10 +113,12 @@ func (n *internet) respondJSON(path, body string) {
 	})
 }
 
-// ask returns the profile from the provider, with a new client.
+// ask returns the profile from the provider, without the token, with a new client.
 func (n *internet) ask(t *testing.T, proof Proof) (Profile, error) {
 	t.Helper()
-	return n.connect().profile(t.Context(), proof)
+	p, err := n.connect().profile(t.Context(), proof)
+	p.token = idToken{}
+	return p, err
 }
 
 func (n *internet) code(userID string) Proof {

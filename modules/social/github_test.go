@@ -48,8 +48,10 @@ func TestGitHubUnverified(t *testing.T) {
 func TestGitHubNoIDToken(t *testing.T) {
 	t.Parallel()
 	n := githubSubject.start(t)
-	if _, err := n.ask(t, Proof{IDToken: "a.b.c"}); !apperr.Is(err, apperr.ValidationFailed) || len(n.Requests()) > 0 {
-		t.Error(err)
+	for _, proof := range []Proof{{IDToken: "a.b.c"}, {Code: "x", RedirectURI: callback, Nonce: "x"}} {
+		if _, err := n.ask(t, proof); !apperr.Is(err, apperr.ValidationFailed) || len(n.Requests()) > 0 {
+			t.Errorf("%+v: %v", proof, err)
+		}
 	}
 }
 

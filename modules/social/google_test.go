@@ -25,7 +25,7 @@ func TestGoogleBothIssuers(t *testing.T) {
 		"https://accounts.google.com": "", "accounts.google.com": "", "http://accounts.google.com": apperr.Unauthorized, n.address: apperr.Unauthorized,
 	} {
 		proof := Proof{IDToken: openIDOf(n).IDToken(ada.ID, providers.Claim("iss", name))}
-		if _, err := fake.ofIDToken(t.Context(), issuer, proof); apperr.CodeOf(err) != want {
+		if _, _, err := fake.ofIDToken(t.Context(), issuer, proof); apperr.CodeOf(err) != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,6 +1,9 @@
 package social
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // MicrosoftSettings are the settings for Microsoft. Tenant is the ID or domain of a tenant, or "common", "organizations" or
 // "consumers".
@@ -23,6 +26,9 @@ const (
 	microsoftWorkTenant = "organizations"                        // all accounts except personal accounts
 )
 
+// tenantShape is the form of the ID of a tenant, a UUID.
+var tenantShape = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
 // newMicrosoft returns the configuration of Microsoft (see "ID token claims reference" and "Claims validation" in the
 // documentation of the Microsoft identity platform). If Tenant stands for several tenants, the issuer in the discovery document
 // is a template with a placeholder for the user's tenant. If Tenant is a domain, the issuer contains the ID of the tenant.
@@ -36,7 +42,7 @@ func newMicrosoft(c MicrosoftSettings) openID {
 			return strings.HasPrefix(discovered, c.URL+"/") && strings.HasSuffix(discovered, microsoftVersion)
 		},
 		tokenIssuer: func(discovered string, claims claims) string {
-			if c.Tenant == microsoftWorkTenant && claims.Tenant == microsoftConsumers {
+			if !tenantShape.MatchString(claims.Tenant) || c.Tenant == microsoftWorkTenant && claims.Tenant == microsoftConsumers {
 				return ""
 			}
 			return strings.Replace(discovered, microsoftTemplate, claims.Tenant, 1)

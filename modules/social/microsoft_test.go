@@ -42,7 +42,7 @@ func TestMicrosoftTenants(t *testing.T) {
 	const tenant, other = providers.MicrosoftTenant, "f0000000-0000-4000-8000-000000000000"
 	for _, test := range []struct {
 		setting, discovered string // tenants in the settings and in the discovery document
-		tid, iss            string // of the token
+		tid, iss            string // of the token; "": the token has no issuer
 		want                apperr.Code
 	}{
 		{"common", "{tenantid}", tenant, tenant, ""},
@@ -50,17 +50,24 @@ func TestMicrosoftTenants(t *testing.T) {
 		{"common", "{tenantid}", tenant, other, apperr.Unauthorized},
 		{"common", "{tenantid}", "", tenant, apperr.Unauthorized},
 		{"common", "{tenantid}", "", "{tenantid}", apperr.Unauthorized},
+		{"common", "{tenantid}", "../evil", "../evil", apperr.Unauthorized},
+		{"common", "{tenantid}", tenant + "/x", tenant + "/x", apperr.Unauthorized},
 		{"organizations", "{tenantid}", tenant, tenant, ""},
 		{"organizations", "{tenantid}", microsoftConsumers, microsoftConsumers, apperr.Unauthorized},
+		{"organizations", "{tenantid}", microsoftConsumers, "", apperr.Unauthorized},
 		{"contoso.onmicrosoft.com", tenant, tenant, tenant, ""},
 		{"contoso.onmicrosoft.com", tenant, other, other, apperr.Unauthorized},
 		{tenant, tenant, tenant, tenant, ""},
 		{tenant, tenant, tenant, other, apperr.Unauthorized},
 	} {
 		n := microsoftOf(test.setting).start(t)
-		document := `{"issuer":"` + n.address + "/" + test.discovered + `/v2.0","authorization_endpoint":"x","token_endpoint":"x","jwks_uri":"` + n.address + `/common/discovery/v2.0/keys"}`
+		document := `{"issuer":"` + n.address + "/" + test.discovered + `/v2.0","authorization_endpoint":"` + n.address + `/x","token_endpoint":"` + n.address + `/x","jwks_uri":"` + n.address + `/common/discovery/v2.0/keys"}`
 		n.respondJSON("/"+test.setting+"/v2.0"+discoveryPath, document)
-		token := openIDOf(n).IDToken(ada.ID, providers.Claim("tid", test.tid), providers.Claim("iss", n.address+"/"+test.iss+"/v2.0"))
+		issuer := providers.Claim("iss", n.address+"/"+test.iss+"/v2.0")
+		if test.iss == "" {
+			issuer = providers.Claim("iss", nil)
+		}
+		token := openIDOf(n).IDToken(ada.ID, providers.Claim("tid", test.tid), issuer)
 		if _, err := n.ask(t, Proof{IDToken: token}); apperr.CodeOf(err) != test.want {
 			t.Errorf("%+v: %v", test, err)
 		}

@@ -25,6 +25,7 @@ type Proof struct {
 	Code         string `json:"code" validate:"max=2048,printascii" example:"SplxlOBeZQQYbYS6WxSbIA"`                                               // authorization code of the provider; requires redirect_uri
 	RedirectURI  string `json:"redirect_uri" validate:"max=2048" example:"https://app.example.com/callback"`                                        // redirect_uri of the authorization request
 	CodeVerifier string `json:"code_verifier" validate:"omitempty,min=43,max=128,printascii" example:"dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"` // required if the authorization request used PKCE
+	Nonce        string `json:"nonce" validate:"max=255,printascii" example:"n-0S6_WzA2Mj"`                                                         // nonce of the authorization request, with id_token or code; the ID token must have it
 	Name         string `json:"name" validate:"max=100" example:"Ada Lovelace"`                                                                     // name of a new user, if the token has no name; Apple sends the name only to the page, at the first sign-in
 } //	@name	SocialProof
 
@@ -45,6 +46,9 @@ func (p Proof) check() error {
 	if p.Code != "" && p.RedirectURI == "" {
 		fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: "redirect_uri", Code: apperr.Required, Message: "Must be given with code: the redirect_uri of the authorization request."})
 	}
+	if p.Nonce != "" && p.AccessToken != "" {
+		fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: "nonce", Code: apperr.FieldConflict, Message: "Only id_token and code can have a nonce."})
+	}
 	if fieldErrs != nil {
 		return apperr.Invalid(fieldErrs...)
 	}
@@ -58,6 +62,7 @@ type Profile struct {
 	EmailVerified bool
 	Name          string
 	Picture       string
+	token         idToken // zero unless the proof was an ID token
 }
 
 // user returns the profile of a new user.

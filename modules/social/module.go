@@ -38,6 +38,7 @@ func newService(d kit.Deps, s Settings, users *user.Module, sessions Sessions, t
 		sessions:   sessions,
 		limiter:    d.Limiter,
 		identities: store.Open[Identity](d.DB, storeSpec()),
+		tokens:     store.Open[usedToken](d.DB, usedTokenSpec()),
 		providers:  s.providers(environment{newClient(d.HTTP, timeout), d.Log, d.Now}),
 		timeout:    timeout,
 		now:        d.Now,

@@ -1,13 +1,10 @@
 package social
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,7 +13,6 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
-	"github.com/go-jose/go-jose/v4"
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
 )
@@ -61,7 +57,8 @@ type openID struct {
 	// isIssuer reports whether the issuer in the discovery document belongs to the provider. nil: the issuer in the document,
 	// without slashes at the end, must equal the field issuer.
 	isIssuer func(discovered string) bool
-	// tokenIssuer returns the issuer that an ID token must have. nil: an ID token must have the issuer in the discovery document.
+	// tokenIssuer returns the issuer that an ID token must have, or "" if the ID token is invalid. nil: an ID token must have the
+	// issuer in the discovery document.
 	tokenIssuer func(discovered string, c claims) string
 }
 
@@ -127,18 +124,27 @@ func (o *openIDClient) profile(ctx context.Context, proof Proof) (Profile, error
 	if err != nil {
 		return Profile{}, err
 	}
-	if proof.Code != "" {
+	exchanged := proof.Code != ""
+	if exchanged {
 		if proof, err = o.exchange(ctx, issuer, proof); err != nil {
 			return Profile{}, err
 		}
 	}
 	var c claims
+	var token idToken
 	if proof.IDToken != "" {
-		c, err = o.ofIDToken(ctx, issuer, proof)
+		c, token, err = o.ofIDToken(ctx, issuer, proof)
 	} else {
 		c, err = o.ofAccessToken(ctx, issuer, proof.AccessToken)
 	}
-	return Profile{Subject: c.Subject, Email: c.Email, EmailVerified: bool(c.EmailVerified) && !o.unverified, Name: c.Name, Picture: c.Picture}, err
+	if err != nil {
+		return Profile{}, err
+	}
+	p := Profile{Subject: c.Subject, Email: c.Email, EmailVerified: bool(c.EmailVerified) && !o.unverified, Name: c.Name, Picture: c.Picture}
+	if !exchanged { // an ID token from an exchange is known only to this service
+		p.token = token
+	}
+	return p, nil
 }
 
 // exchange exchanges the code of a proof for tokens, and returns a proof with the tokens.
@@ -155,10 +161,10 @@ func (o *openIDClient) exchange(ctx context.Context, issuer *discovery, proof Pr
 		return Proof{}, err
 	}
 	idToken, _ := token.Extra("id_token").(string) // set if the authorization request had the scope openid
-	if idToken == "" && o.tokenInfo == "" {
+	if idToken == "" && (o.tokenInfo == "" || proof.Nonce != "") {
 		return Proof{}, o.reject(ctx, errors.New("the token response has no ID token; the authorization request needs the scope openid"))
 	}
-	return Proof{AccessToken: token.AccessToken, IDToken: idToken}, nil
+	return Proof{AccessToken: token.AccessToken, IDToken: idToken, Nonce: proof.Nonce}, nil
 }
 
 // authStyle returns how a client authenticates: with client_secret_post if the issuer supports it, otherwise with
@@ -176,100 +182,13 @@ func (o *openIDClient) reject(ctx context.Context, reason error) error {
 	return rejected()
 }
 
-// claims are the claims of an ID token or of a userinfo response (OpenID Connect Core section 5.1).
-type claims struct {
-	Subject       string `json:"sub"`
-	Email         string
-	EmailVerified flag `json:"email_verified"`
-	Name          string
-	Picture       string
-	Tenant        string `json:"tid"` // Microsoft's ID of the tenant
-}
-
-// flag is a boolean that can be encoded as a string.
-type flag bool
-
-// UnmarshalJSON decodes true and "true" as true, and everything else as false.
-func (f *flag) UnmarshalJSON(b []byte) error {
-	*f = flag(strings.Trim(string(b), `"`) == "true")
-	return nil
-}
-
-// ofIDToken returns the claims of the proof's ID token. If the ID token has no email address and the proof also has an access
-// token, ofIDToken gets the claims from the userinfo endpoint (OpenID Connect Core section 5.4).
-func (o *openIDClient) ofIDToken(ctx context.Context, issuer *discovery, proof Proof) (claims, error) {
-	keys := &keyFetchRecorder{KeySet: issuer.keys}
-	c, err := o.verify(ctx, issuer, keys, proof.IDToken)
-	switch {
-	case keys.fetchErr != nil:
-		return claims{}, unavailable(keys.fetchErr)
-	case err != nil:
-		return claims{}, o.reject(ctx, err)
-	case c.Email == "" && proof.AccessToken != "" && issuer.UserInfoURL != "":
-		return o.userInfo(ctx, issuer, proof.AccessToken, c.Subject)
-	}
-	return c, nil
-}
-
-// verify returns the claims of an ID token. It verifies the signature, the issuer and the expiry, and that the audience contains
-// only our client IDs (OpenID Connect Core section 3.1.3.7).
-func (o *openIDClient) verify(ctx context.Context, issuer *discovery, keys oidc.KeySet, idToken string) (c claims, err error) {
-	token, err := oidc.NewVerifier(issuer.IssuerURL, keys, &oidc.Config{
-		SkipIssuerCheck:      o.tokenIssuer != nil, // checked below
-		SkipClientIDCheck:    true,                 // checked below, with several IDs
-		SupportedSigningAlgs: issuer.algorithms(), Now: o.now,
-	}).Verify(ctx, idToken)
-	if err != nil {
-		return claims{}, err
-	}
-	if err := token.Claims(&c); err != nil {
-		return claims{}, err
-	}
-	foreign := func(id string) bool { return !slices.Contains(o.ids, id) }
-	switch {
-	case o.tokenIssuer != nil && token.Issuer != o.tokenIssuer(issuer.IssuerURL, c):
-		return claims{}, errors.New("the issuer does not belong to the tenant in tid")
-	case len(token.Audience) == 0 || slices.ContainsFunc(token.Audience, foreign):
-		return claims{}, errors.New("the audience is empty, or contains an ID that is not a client ID in the settings")
-	case c.Subject == "":
-		return claims{}, errors.New("sub is missing")
-	}
-	return c, nil
-}
-
-// algorithms returns the asymmetric algorithms with which the issuer signs. Public keys cannot verify signatures of other
-// algorithms.
-func (d *discovery) algorithms() []string {
-	asymmetric := []string{
-		oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
-	}
-	out := slices.DeleteFunc(slices.Clone(d.Algorithms), func(name string) bool { return !slices.Contains(asymmetric, name) })
-	if len(out) == 0 {
-		return []string{oidc.RS256} // required of every issuer (OpenID Connect Core section 15.1)
-	}
-	return out
-}
-
-// keyFetchRecorder records the error if a KeySet cannot fetch its keys: then the provider is unavailable, and the token may be
-// valid. The error that the verifier returns does not wrap the error of the KeySet. A remote KeySet wraps another error only if
-// it failed to fetch its keys.
-type keyFetchRecorder struct {
-	oidc.KeySet
-	fetchErr error
-}
-
-func (r *keyFetchRecorder) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	payload, err := r.KeySet.VerifySignature(ctx, token)
-	r.fetchErr = errors.Unwrap(err)
-	return payload, err
-}
-
 // ofAccessToken checks at the tokeninfo endpoint that the token was issued for one of our clients. It gets the claims from the
 // userinfo endpoint.
 func (o *openIDClient) ofAccessToken(ctx context.Context, issuer *discovery, token string) (claims, error) {
 	var info struct {
-		Audience string `json:"aud"`
-		Subject  string `json:"sub"`
+		Audience   string `json:"aud"`
+		Authorized string `json:"azp"`
+		Subject    string `json:"sub"`
 	}
 	status, err := o.calls.get(ctx, o.tokenInfo+"?"+url.Values{"access_token": {token}}.Encode(), "", &info)
 	switch {
@@ -279,7 +198,7 @@ func (o *openIDClient) ofAccessToken(ctx context.Context, issuer *discovery, tok
 		return claims{}, rejected()
 	case status != http.StatusOK || info.Audience == "":
 		return claims{}, unavailable(fmt.Errorf("tokeninfo: status %d, or the audience is missing", status))
-	case !slices.Contains(o.ids, info.Audience):
+	case !slices.Contains(o.ids, info.Audience) || info.Authorized != "" && !slices.Contains(o.ids, info.Authorized):
 		return claims{}, rejected()
 	}
 	return o.userInfo(ctx, issuer, token, info.Subject)
@@ -333,7 +252,8 @@ func (o *openIDClient) discover(ctx context.Context) (*discovery, error) {
 }
 
 // fetch fetches the discovery document (OpenID Connect Discovery section 4). The issuer in the document may end with an
-// additional slash.
+// additional slash. All URLs in the document must have the scheme of the issuer: a document must not lead pages to a javascript:
+// URL, nor requests to an unencrypted one.
 func (o *openIDClient) fetch(ctx context.Context) (*discovery, error) {
 	var found discovery
 	status, err := o.calls.get(ctx, o.issuer+"/.well-known/openid-configuration", "", &found)
@@ -347,37 +267,22 @@ func (o *openIDClient) fetch(ctx context.Context) (*discovery, error) {
 	if status != http.StatusOK || !isIssuer(found.IssuerURL) || found.JWKSURL == "" || found.TokenURL == "" || found.AuthURL == "" {
 		return nil, unavailable(fmt.Errorf("discovery: status %d, or the issuer is wrong, or an address is missing", status))
 	}
+	for _, endpoint := range []string{found.AuthURL, found.TokenURL, found.JWKSURL, cmp.Or(found.UserInfoURL, o.issuer)} {
+		if !hasSchemeOf(endpoint, o.issuer) {
+			return nil, unavailable(fmt.Errorf("discovery: an address does not have the scheme of the issuer: %s", shorten(endpoint)))
+		}
+	}
 	keysClient := *o.calls.http
-	keysClient.Transport = knownKeys{keysClient.Transport}
+	keysClient.Transport = &keySets{base: keysClient.Transport, now: o.now}
 	found.keys = oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), &keysClient), found.JWKSURL)
 	return &found, nil
 }
 
-// knownKeys is the transport for key sets. It removes keys of unknown types and malformed keys (RFC 7517 section 5), because
-// a single key of these kinds can make go-oidc reject the whole key set.
-type knownKeys struct{ base http.RoundTripper }
-
-func (t knownKeys) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := t.base.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(response.Body)
-	_ = response.Body.Close()
-	if err != nil {
-		return nil, err
-	}
-	var set struct {
-		Keys []json.RawMessage `json:"keys"`
-	}
-	if json.Unmarshal(body, &set) == nil && set.Keys != nil {
-		set.Keys = slices.DeleteFunc(set.Keys, func(raw json.RawMessage) bool { return json.Unmarshal(raw, new(jose.JSONWebKey)) != nil })
-		if body, err = json.Marshal(set); err != nil {
-			return nil, err
-		}
-	}
-	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return response, nil
+// hasSchemeOf reports whether both URLs have a host and the same scheme.
+func hasSchemeOf(address, issuer string) bool {
+	a, err := url.Parse(address)
+	b, issuerErr := url.Parse(issuer)
+	return err == nil && issuerErr == nil && a.Host != "" && b.Host != "" && a.Scheme == b.Scheme
 }
 
 // openIDCallerError returns an error if the provider rejected the authorization code; see client.exchange. The error codes are

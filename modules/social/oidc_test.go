@@ -39,7 +39,7 @@ var openIDSubject = subject{
 		method{"access_token", tokenOf, []string{discoveryPath, "/tokeninfo", "/v1/userinfo"}, false},
 		method{"id_token", func(n *internet, userID string) Proof { return Proof{IDToken: openIDOf(n).IDToken(userID)} }, []string{discoveryPath, certsPath}, false}),
 	rejects: spoiledIDTokens(),
-	foreign: map[string][]string{"/tokeninfo": {`{"aud":"999","sub":"1815"}`, `{"aud":"1234567890"}`}},
+	foreign: map[string][]string{"/tokeninfo": {`{"aud":"999","sub":"1815"}`, `{"aud":"1234567890","azp":"999","sub":"1815"}`, `{"aud":"1234567890"}`}},
 	revoked: map[string]int{"/v1/userinfo": 403},
 	skip: func(path, response string) bool { // without keys every signature is invalid
 		return path == certsPath && (response == "no fields" || response == "null")
@@ -60,9 +60,17 @@ func openIDAt(address string) openID {
 func openIDOf(n *internet) *providers.OpenID { return n.Fake.(*providers.OpenID) }
 
 func spoiledIDTokens() map[string]func(*internet) Proof {
-	const past = 1_700_000_000 // long before the time of the fake clock
+	const past = 1_700_000_000                                        // long before the time of the fake clock
+	at := func(claim string, d time.Duration) func(*internet) Proof { // at a time relative to the fake clock
+		return func(n *internet) Proof {
+			return Proof{IDToken: openIDOf(n).IDToken(ada.ID, providers.Claim("exp", 4_000_000_000), providers.Claim(claim, n.clock.Now().Add(d).Unix()))}
+		}
+	}
 	table := map[string]func(*internet) Proof{
-		"no ID token": func(*internet) Proof { return Proof{IDToken: "a.b.c"} },
+		"no ID token":                        func(*internet) Proof { return Proof{IDToken: "a.b.c"} },
+		"ID token issued in the future":      at("iat", 10*time.Hour),
+		"ID token issued a long time ago":    at("iat", -25*time.Hour),
+		"ID token that expired a minute ago": at("exp", -time.Minute),
 		"changed ID token": func(n *internet) Proof {
 			parts := strings.Split(openIDOf(n).IDToken(ada.ID), ".")
 			claims, _ := base64.RawURLEncoding.DecodeString(parts[1])
@@ -73,6 +81,8 @@ func spoiledIDTokens() map[string]func(*internet) Proof {
 	for name, change := range map[string]providers.Change{
 		"ID token for another app":               providers.Claim("aud", providers.ForeignClientID),
 		"ID token for us and another app":        providers.Claim("aud", []string{"1234567890", providers.ForeignClientID}),
+		"ID token issued to another app":         providers.Claim("azp", providers.ForeignClientID),
+		"ID token without a time of issue":       providers.Claim("iat", nil),
 		"ID token without an audience":           providers.Claim("aud", nil),
 		"ID token with an empty audience list":   providers.Claim("aud", []string{}),
 		"expired ID token":                       providers.Claim("exp", past),
@@ -97,6 +107,49 @@ func TestOpenID(t *testing.T) {
 	openIDSubject.run(t)
 }
 
+// TestOpenIDEndpoints rejects discovery documents with URLs that do not have the scheme of the issuer.
+func TestOpenIDEndpoints(t *testing.T) {
+	t.Parallel()
+	n := openIDSubject.start(t)
+	for _, name := range []string{"authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri"} {
+		for _, address := range []string{"javascript:alert(1)", "javascript://x/%0aalert(1)", "data:text/html,x", "https://example.com/x", "file:///x", "//example.com/x", "/x", "http:///x", "\x01"} {
+			discoveryWith(t, n, map[string]any{name: address})
+			if got, _, err := n.connect().authorization(t.Context()); !apperr.Is(err, apperr.Unavailable) {
+				t.Errorf("%s %q: %s, %v", name, address, got, err)
+			}
+		}
+	}
+}
+
+// TestNonce accepts an ID token with the nonce of the proof, and any ID token if the proof has no nonce.
+func TestNonce(t *testing.T) {
+	t.Parallel()
+	n := openIDSubject.start(t)
+	with := openIDOf(n).IDToken(ada.ID, providers.Claim("nonce", "x"))
+	for _, test := range []struct {
+		nonce, idToken string
+		want           apperr.Code
+	}{
+		{"x", with, ""}, {"", with, ""}, {"y", with, apperr.Unauthorized}, {"X", with, apperr.Unauthorized},
+		{"x", openIDOf(n).IDToken(ada.ID), apperr.Unauthorized},
+	} {
+		n.respondJSON("/token", `{"access_token":"`+n.Token(ada.ID)+`","id_token":"`+test.idToken+`"}`)
+		code := n.code(ada.ID)
+		code.Nonce = test.nonce
+		for _, proof := range []Proof{{IDToken: test.idToken, Nonce: test.nonce}, code} {
+			if p, err := n.ask(t, proof); apperr.CodeOf(err) != test.want || err == nil && p.Subject != ada.ID {
+				t.Errorf("%+v: %+v, %v", proof, p, err)
+			}
+		}
+	}
+	n.respondJSON("/token", `{"access_token":"`+n.Token(ada.ID)+`"}`)
+	code := n.code(ada.ID)
+	code.Nonce = "x"
+	if p, err := n.ask(t, code); !apperr.Is(err, apperr.Unauthorized) {
+		t.Errorf("a code without an ID token: %+v, %v", p, err)
+	}
+}
+
 // TestOpenIDDiscoveryAgain uses one client again after the issuer was unavailable, and after the issuer's keys have changed.
 func TestOpenIDDiscoveryAgain(t *testing.T) {
 	t.Parallel()
@@ -107,6 +160,7 @@ func TestOpenIDDiscoveryAgain(t *testing.T) {
 		return err
 	}
 	for _, path := range []string{discoveryPath, certsPath} {
+		n.clock.Advance(refetchKeys)
 		n.Fail(providers.Broken, path)
 		if err := prove(); !apperr.Is(err, apperr.Unavailable) {
 			t.Errorf("without %s: %v", path, err)
@@ -119,10 +173,17 @@ func TestOpenIDDiscoveryAgain(t *testing.T) {
 		openIDOf(n).RotateKey()
 	}
 	openIDOf(n).DropOldKeys()
+	before := len(n.Requests())
+	for range 2 {
+		if err := prove(); !apperr.Is(err, apperr.Unauthorized) || len(n.Requests()) != before {
+			t.Errorf("with a new key, soon after a request for the keys: %v, asked %v", err, n.Requests()[before:])
+		}
+	}
+	n.clock.Advance(refetchKeys)
 	if err := prove(); err != nil {
 		t.Errorf("with a new key: %v", err)
 	}
-	before := len(n.Requests())
+	before = len(n.Requests())
 	if err := prove(); err != nil || len(n.Requests()) != before {
 		t.Errorf("with a known key: %v, asked %v", err, n.Requests()[before:])
 	}
@@ -214,7 +275,7 @@ func TestOpenIDAlgorithms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims, err := json.Marshal(map[string]any{"iss": n.address, "aud": clientApp.ID, "sub": ada.ID, "exp": n.clock.Now().Add(time.Hour).Unix()})
+	claims, err := json.Marshal(map[string]any{"iss": n.address, "aud": clientApp.ID, "sub": ada.ID, "iat": n.clock.Now().Unix(), "exp": n.clock.Now().Add(time.Hour).Unix()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,14 @@ package social_test
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -141,9 +144,9 @@ func TestEveryProof(t *testing.T) {
 			if cache := response.Header.Get("Cache-Control"); cache != "no-store" {
 				t.Errorf("%s, %s: Cache-Control %q", name, what, cache)
 			}
-			want := 201
-			if form.Has("code") {
-				want = 401 // already used
+			want := 401 // already used
+			if form.Has("access_token") {
+				want = 201
 			}
 			api.Run(t, []testkit.Scenario{
 				row(name+", "+what+": the token is valid", request{Method: "GET", Path: "/users/me", As: result.Token}, 200, []string{id, ada.Email}, []string{ada.ID}),
@@ -364,6 +367,63 @@ func TestParallelFirstSignInsOverHTTP(t *testing.T) {
 	}
 	if len(ids) != 1 {
 		t.Errorf("%d users", len(ids))
+	}
+}
+
+// TestIDTokenOnce accepts an ID token once, on two instances and however it is encoded. A sign-in that ends with a conflict does
+// not use the ID token up: a user can send it again to link the account.
+func TestIDTokenOnce(t *testing.T) {
+	t.Parallel()
+	var env map[string]string
+	api, fakes, _ := start(t, func(c *testkit.Config) { env = c.Env })
+	okta := fakes["okta"].(*providers.OpenID)
+	send := func(api *testkit.API, as, token string) testkit.Response {
+		return api.Do(request{Method: "POST", Path: "/auth/okta", As: as, Form: url.Values{"id_token": {token}}})
+	}
+	token := okta.IDToken(ada.ID)
+	instances := []*testkit.API{api, api.Instance(func(c *testkit.Config) { maps.Copy(c.Env, env) })}
+	var all sync.WaitGroup
+	var accepted atomic.Int64
+	for i := range 8 {
+		all.Go(func() {
+			switch r := send(instances[i%2], "", token); r.Status {
+			case 201:
+				accepted.Add(1)
+			case 401:
+			default:
+				t.Errorf("%d: %s", r.Status, r.Body)
+			}
+		})
+	}
+	all.Wait()
+	if n := accepted.Load(); n != 1 {
+		t.Errorf("an ID token was accepted %d times", n)
+	}
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	last := len(token) - 1 // the last 4 bits of the encoded signature have no meaning
+	other := token[:last] + string(digits[strings.IndexByte(digits, token[last])^1])
+	if r := send(api, "", other); r.Status != 401 {
+		t.Errorf("with other unused bits: %d %s", r.Status, r.Body)
+	}
+
+	bob := api.SignUp("user") // has not verified the address
+	token = okta.IDToken(okta.AddUser(providers.User{Email: bob.Email, EmailVerified: true}).ID)
+	for i, want := range []int{409, 409, 201, 401} {
+		as := ""
+		if i >= 2 {
+			as = bob.Token
+		}
+		if r := send(api, as, token); r.Status != want {
+			t.Errorf("request %d: %d, want %d: %s", i, r.Status, want, r.Body)
+		}
+	}
+	used := store.Open[store.Meta](api.DB, store.Spec{Name: "id-tokens"})
+	for _, want := range []int64{2, 0} {
+		if n, err := used.Count(t.Context(), nil); n != want || err != nil {
+			t.Errorf("%d tokens are stored, want %d, %v", n, want, err)
+		}
+		api.Clock.Advance(2 * time.Hour)
+		api.RunJobs()
 	}
 }
 

@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
-	"slices"
-	"sync"
 	"time"
 
 	"example.com/ginseng/kit/access"
@@ -23,6 +20,7 @@ type Service struct {
 	sessions   Sessions
 	limiter    *ratelimit.Limiter
 	identities *store.Collection[Identity]
+	tokens     *store.Collection[usedToken]
 	providers  map[string]provider // by name
 	timeout    time.Duration
 	now        func() time.Time
@@ -57,8 +55,8 @@ type signIn struct {
 // or to a new user.
 //
 // NotFound: the provider is not configured. ValidationFailed: the proof does not have exactly one token or code, the provider
-// does not support the token or code, or the code has no redirect_uri. Unauthorized: the provider rejects the proof, or the
-// caller's session has ended. Suspended: the user is suspended. Conflict: the account cannot be linked; the message explains what
+// does not support the token or code, or the code has no redirect_uri. Unauthorized: the provider rejects the proof, the proof is
+// an ID token that was used before, or the caller's session has ended. Suspended: the user is suspended. Conflict: the account cannot be linked; the message explains what
 // to do. TooManyRequests: the client's network has sent too many proofs, or has made too many sign-ups. Unavailable: the provider
 // failed, or too many concurrent requests use the account. SignIn also returns the errors of auth.Service.Open. The states of the
 // rate limits are returned even on error.
@@ -80,6 +78,7 @@ func (s *Service) SignIn(ctx context.Context, caller access.Principal, client ac
 		return err
 	})
 	if err != nil {
+		s.release(ctx, in.profile.token) // for example, the message of a Conflict asks for the same request with a user token
 		return user.SignedIn{}, in.limits, err
 	}
 	result, err := s.sessions.Open(ctx, u, client, access.Federated)
@@ -119,6 +118,9 @@ func (s *Service) verify(ctx context.Context, in *signIn, p provider, proof Proo
 	callCtx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	in.profile, err = p.profile(callCtx, proof)
+	if err == nil {
+		err = s.use(ctx, in.profile.token)
+	}
 	if apperr.Is(err, apperr.Unauthorized) && !in.client.Trusted {
 		taken, limitErr := s.limiter.Take(context.WithoutCancel(ctx), rejections.Of(network)) // even if the client disconnects
 		in.limits = in.limits.With(taken)
@@ -306,41 +308,6 @@ func (s *Service) insert(ctx context.Context, u user.User, name, subject string)
 	return s.identities.Insert(ctx, Identity{
 		Meta: store.NewMeta(store.NewID(), store.At(s.now())), Provider: name, Subject: subject, UserID: u.ID, Epoch: u.Epoch,
 	})
-}
-
-// Providers returns the configured providers. It omits providers that are unavailable.
-func (s *Service) Providers(ctx context.Context) ProviderList {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	names := slices.Sorted(maps.Keys(s.providers))
-	views := make([]*ProviderView, len(names))
-	var all sync.WaitGroup
-	for i, id := range names {
-		all.Go(func() { views[i] = s.view(ctx, id) })
-	}
-	all.Wait()
-	list := ProviderList{Rows: []ProviderView{}}
-	for _, v := range views {
-		if v != nil {
-			list.Rows = append(list.Rows, *v)
-		}
-	}
-	list.Count = len(list.Rows)
-	return list
-}
-
-// view returns the representation of a provider, or nil if the provider is unavailable.
-func (s *Service) view(ctx context.Context, id string) *ProviderView {
-	p := s.providers[id]
-	address, pkce, err := p.authorization(ctx)
-	if err != nil {
-		return nil
-	}
-	kind := typeOAuth
-	if p.isOpenID {
-		kind = typeOpenID
-	}
-	return &ProviderView{ID: id, Name: p.name, Type: kind, ClientID: p.clientID, AuthorizationURL: address, Scopes: p.scopes, PKCE: pkce}
 }
 
 // List returns the caller's linked accounts. Unauthorized: the caller's session has ended.

@@ -210,6 +210,8 @@ func TestProofCheck(t *testing.T) {
 		{Proof{Code: "y"}, "redirect_uri required"},
 		{Proof{AccessToken: "x", RedirectURI: callback}, ""},
 		{Proof{IDToken: "x"}, ""},
+		{Proof{IDToken: "x", Nonce: "n"}, ""},
+		{Proof{AccessToken: "x", Nonce: "n"}, "nonce conflict"},
 		{Proof{Code: "x", RedirectURI: callback}, ""},
 	} {
 		var got []string
@@ -239,6 +241,20 @@ func TestPlainAddress(t *testing.T) {
 		if got := strings.Count(log.String(), "level=WARN"); got != test.want {
 			t.Errorf("%+v: %s", test, log.String())
 		}
+	}
+}
+
+// TestListedURLs omits an OpenID provider whose authorization URL does not have the scheme of the issuer.
+func TestListedURLs(t *testing.T) {
+	t.Parallel()
+	s := Service{timeout: time.Minute, providers: map[string]provider{}}
+	for name, address := range map[string]string{"good": "https://example.com/x?y", "script": "javascript://example.com/%0aalert(1)", "plain": "http://example.com"} {
+		s.providers[name] = provider{
+			address: "https://example.com", isOpenID: true, authorization: func(context.Context) (string, bool, error) { return address, false, nil },
+		}
+	}
+	if list := s.Providers(t.Context()); list.Count != 1 || list.Rows[0].ID != "good" {
+		t.Errorf("%+v", list)
 	}
 }
 

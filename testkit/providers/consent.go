@@ -66,7 +66,7 @@ func (p *provider) authorized(h func(http.ResponseWriter, *http.Request, grant))
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		g := grant{
-			clientID: q.Get("client_id"), redirectURI: q.Get("redirect_uri"), challenge: q.Get("code_challenge"),
+			clientID: q.Get("client_id"), redirectURI: q.Get("redirect_uri"), challenge: q.Get("code_challenge"), nonce: q.Get("nonce"),
 			scopes: strings.FieldsFunc(q.Get("scope"), func(c rune) bool { return c == ' ' || c == ',' }),
 		}
 		back, err := url.Parse(g.redirectURI)

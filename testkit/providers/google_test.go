@@ -41,7 +41,7 @@ func TestGoogleSignIn(t *testing.T) {
 	config := oauth2.Config{
 		ClientID: app.ID, ClientSecret: app.Secret, RedirectURL: callback, Endpoint: provider.Endpoint(), Scopes: []string{"openid", "email", "profile"},
 	}
-	to, err := url.Parse(config.AuthCodeURL("state", oauth2.S256ChallengeOption(verifier)))
+	to, err := url.Parse(config.AuthCodeURL("state", oauth2.S256ChallengeOption(verifier), oidc.Nonce("n-0S6_WzA2Mj")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestGoogleSignIn(t *testing.T) {
 	if err := id.Claims(&claims); err != nil {
 		t.Fatal(err)
 	}
-	if id.Subject != ada.ID || claims.Email != ada.Email || !claims.Verified || claims.Name != ada.Name || claims.Picture != ada.Picture || claims.Azp != app.ID {
+	if id.Nonce != "n-0S6_WzA2Mj" || id.Subject != ada.ID || claims.Email != ada.Email || !claims.Verified || claims.Name != ada.Name || claims.Picture != ada.Picture || claims.Azp != app.ID {
 		t.Errorf("%+v %+v", id, claims)
 	}
 	info, err := provider.UserInfo(t.Context(), config.TokenSource(t.Context(), token))

@@ -30,6 +30,7 @@ type grant struct {
 	clientID, redirectURI string
 	scopes                []string
 	challenge             string // S256 code_challenge; "" without PKCE
+	nonce                 string // nonce of the authorization request, for the ID token (OpenID Connect Core section 3.1.2.1)
 	userID                string
 	expires               time.Time
 }
@@ -37,6 +38,7 @@ type grant struct {
 type accessToken struct {
 	value, clientID, userID string
 	scopes                  []string
+	nonce                   string // of the ID token that is issued with the access token
 }
 
 // may reports whether the token has at least one of the scopes.
@@ -86,7 +88,9 @@ func (p *provider) redeem(clientID string, r *http.Request) (accessToken, User, 
 		g.challenge != "" && (!verifierForm.MatchString(verifier) || Challenge(verifier) != g.challenge):
 		return accessToken{}, User{}, errVerifier
 	}
-	return p.issue(clientID, u.ID, g.scopes), u, nil
+	t := p.issue(clientID, u.ID, g.scopes)
+	t.nonce = g.nonce
+	return t, u, nil
 }
 
 // Token returns an access token of a user for the app. If scopes is empty, the token has the scopes of a sign-in.
@@ -109,7 +113,7 @@ func (p *provider) TokenFor(clientID, userID string, scopes ...string) string {
 
 // issue creates an access token with exactly the given scopes.
 func (p *provider) issue(clientID, userID string, scopes []string) accessToken {
-	t := accessToken{p.prefix + rand.Text() + rand.Text()[:10], clientID, userID, scopes}
+	t := accessToken{value: p.prefix + rand.Text() + rand.Text()[:10], clientID: clientID, userID: userID, scopes: scopes}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tokens[t.value] = t

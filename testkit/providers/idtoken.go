@@ -56,6 +56,9 @@ func (g *OpenID) claims(t accessToken, u User) object {
 	now, o := g.now(), profile(t, u)
 	o["iss"], o["aud"], o["azp"] = g.issuedBy(), t.clientID, t.clientID
 	o["iat"], o["exp"] = now.Unix(), now.Add(idTokenTTL).Unix()
+	if t.nonce != "" {
+		o["nonce"] = t.nonce
+	}
 	if g.change != nil {
 		g.change(g, o)
 	}
