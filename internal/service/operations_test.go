@@ -70,20 +70,23 @@ func rows(t *testing.T, line string) (out [][]string) {
 	return out
 }
 
-// TestIndexesAreInTheGuide compares the guide's table of collections with the declared ones. Collections of generated
-// modules may be missing, because the generator does not edit the guide.
-func TestIndexesAreInTheGuide(t *testing.T) {
+// TestCollectionsAreInTheGuide compares the guide's table of collections with the declared ones. Each row names what limits the
+// collection. Collections of generated modules may be missing, because the generator does not edit the guide.
+func TestCollectionsAreInTheGuide(t *testing.T) {
 	t.Parallel()
 	declared := map[string]store.Spec{}
 	apitest.Start(t, func(c *testkit.Config) { c.DB = declarations{c.DB, declared} })
 	documented, sources := map[string][]string{}, code(t)
-	for _, row := range rows(t, "Indexes of each collection, by their names in MongoDB:") {
+	for _, row := range rows(t, "TTL is deleted within ten minutes after it.") {
 		documented[row[0]] = row
 	}
 	for _, name := range slices.Sorted(maps.Keys(declared)) {
 		file := declaredIn(sources, name)
-		want := []string{"`" + name + "`", fmt.Sprintf("[%s](../%[1]s)", file), indexes(declared[name])}
+		want := []string{"`" + name + "`", fmt.Sprintf("[%s](../%[1]s)", file), "WHAT LIMITS IT", indexes(declared[name])}
 		row, ok := documented[want[0]]
+		if len(row) == len(want) && row[2] != "" {
+			want[2] = row[2]
+		}
 		if !ok && strings.Contains(sources[path.Dir(file)+"/module.go"], "\n//go:generate ") {
 			continue
 		}
