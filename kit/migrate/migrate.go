@@ -5,8 +5,9 @@
 // migration read the document. Therefore, it is safe for two instances to run the same migration concurrently, or to restart an
 // interrupted migration. To avoid duplicate work, an instance normally has a lease while it runs a migration.
 //
-// If a step can fail, a migration first applies its steps to all documents without storing the result. If a value cannot be
-// converted, or a required value is missing, the migration stops before it changes any document.
+// The steps of all pending migrations are first applied to the documents without storing the result, if a step can fail. If a
+// value cannot be converted, or a required value is missing, no migration changes any document. A step can rely on an earlier
+// pending migration of its collection, which is applied before it. It must depend only on the document that it receives.
 package migrate
 
 import (
@@ -59,6 +60,14 @@ func (m Migration) apply(d *document) error {
 		}
 	}
 	return nil
+}
+
+// failed adds the name of the migration to an error.
+func (m Migration) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("migration %s: %w", m.Name, err)
 }
 
 func (m Migration) canFail() bool {

@@ -206,6 +206,36 @@ func TestStopsBeforeAnyChange(t *testing.T) {
 	}
 }
 
+// TestStopsBeforeTheFirst runs migrations of which later ones fail: none changes a document. The check of a migration sees the
+// documents as the pending migrations before it would leave them.
+func TestStopsBeforeTheFirst(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	fill(t, db, "12", "twelve")
+	items := store.Open[item](db, store.Spec{Name: "items"})
+	named := func(name string, steps ...migrate.Step) migrate.Migration {
+		return migrate.Migration{Name: name, Collection: items.Engine(), Steps: steps}
+	}
+	runner := migrate.New(db, time.Now,
+		named("item-1", migrate.Rename("state", "status"), migrate.Backfill[string]("sku", "none")), named("item-2", migrate.Require("sku")),
+		named("item-3", migrate.Convert[int64]("price")), named("item-4", migrate.Require("state")))
+	must(t, db.Prepare(t.Context()))
+	err := runner.Run(t.Context(), runner.All())
+	for says, times := range map[string]int{"migration ": 2, "migration item-3: 1 of 2 documents": 1, "migration item-4: 1 of 2 documents": 1} {
+		if strings.Count(fmt.Sprint(err), says) != times {
+			t.Errorf("the error does not have %q %d times: %v", says, times, err)
+		}
+	}
+	if n, err := items.Count(t.Context(), store.Eq("version", 1)); n != 2 || err != nil {
+		t.Errorf("%d documents are unchanged, %v", n, err)
+	}
+	must(t, migrate.New(db, time.Now).CheckKnown(t.Context())) // the previous version starts
+	must(t, runner.Run(t.Context(), runner.All()[:2]))
+	if n, err := items.Count(t.Context(), store.And(store.Eq("status", "on sale"), store.Eq("sku", "none"))); n != 2 || err != nil {
+		t.Errorf("%d documents are migrated, %v", n, err)
+	}
+}
+
 // derived is an item with fields that a migration derives or backfills.
 type derived struct {
 	store.Meta `bson:",inline"`

@@ -140,28 +140,41 @@ func (r *Runner) Forget(ctx context.Context, name string) error {
 	return r.records.DeleteByID(ctx, recordID(name), nil)
 }
 
-// Run runs the migrations one after the other, even if they are recorded as done. If another instance is running a migration,
-// Run waits, and skips the migration if the other instance completes it.
+// Run runs the migrations one after the other, even if they are recorded as done. Before the first one changes a document, Run
+// checks all of them. If another instance is running a migration, Run waits, and skips the migration if the other instance
+// completes it.
 func (r *Runner) Run(ctx context.Context, migrations []Migration) error {
-	begun := store.At(r.now())
-	for _, m := range migrations {
-		if err := r.run(ctx, m, begun); err != nil {
-			return fmt.Errorf("migration %s: %w", m.Name, err)
+	begun, checked := store.At(r.now()), false
+	for i, m := range migrations {
+		check := migrations[i:]
+		if checked {
+			check = check[:1] // again, because other instances may have written meanwhile
 		}
+		ran, err := r.run(ctx, m, check, begun)
+		if err != nil {
+			return err
+		}
+		checked = checked || ran
 	}
 	return nil
 }
 
-func (r *Runner) run(ctx context.Context, m Migration, begun store.Time) error {
+// run checks the migrations in check, of which m is the first, and runs m. No other instance runs them meanwhile. ran is false if
+// another instance has run m.
+func (r *Runner) run(ctx context.Context, m Migration, check []Migration, begun store.Time) (ran bool, err error) {
 	claimed, err := r.claim(ctx, m, begun)
 	if err != nil || !claimed {
-		return err
+		return false, m.failed(err)
 	}
 	started := r.now()
 	r.Log.Info("migration started", "name", m.Name, "steps", m.String())
 	renewCtx, stop := context.WithCancel(ctx)
 	go r.renew(renewCtx, m)
-	changed, err := r.migrate(ctx, m)
+	var changed int64
+	if err = r.checkAll(ctx, check); err == nil {
+		changed, err = r.migrate(ctx, m)
+		err = m.failed(err)
+	}
 	stop()
 	last := []store.Change{store.Unset("leaseUntil")}
 	if err == nil {
@@ -171,13 +184,13 @@ func (r *Runner) run(ctx context.Context, m Migration, begun store.Time) error {
 	defer cancel()
 	_, recordErr := r.records.UpdateByID(recordCtx, recordID(m.Name), nil, last...)
 	if err == nil {
-		err = recordErr
+		err = m.failed(recordErr)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	r.Log.Info("migration completed", "name", m.Name, "changed", changed, "took", r.now().Sub(started).Round(time.Millisecond))
-	return nil
+	return true, nil
 }
 
 // recordID returns the id of the record for the migration with the name.
@@ -234,16 +247,11 @@ func (r *Runner) renew(ctx context.Context, m Migration) {
 	}
 }
 
-// migrate checks and changes all documents. It returns the number of changed documents, even if it fails.
+// migrate changes all documents. It returns the number of changed documents, even if it fails.
 func (r *Runner) migrate(ctx context.Context, m Migration) (int64, error) {
 	total, err := m.Collection.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 	if err != nil {
 		return 0, err
-	}
-	if m.canFail() {
-		if err := r.check(ctx, m, nil, total); err != nil {
-			return 0, err
-		}
 	}
 	if _, err := r.records.UpdateByID(ctx, recordID(m.Name), nil, store.Set("begunAt", store.At(r.now()))); err != nil {
 		return 0, err
@@ -288,6 +296,16 @@ func (r *Runner) Check(ctx context.Context, m Migration, earlier []Migration) (t
 		}
 	}
 	return total, r.check(ctx, m, before, total)
+}
+
+// checkAll returns the errors with which the migrations would stop if they ran one after the other.
+func (r *Runner) checkAll(ctx context.Context, migrations []Migration) error {
+	var errs []error
+	for i, m := range migrations {
+		_, err := r.Check(ctx, m, migrations[:i])
+		errs = append(errs, m.failed(err))
+	}
+	return errors.Join(errs...)
 }
 
 // check applies the steps in before and then the steps of m to all documents, without storing the result. It fails if a step of
