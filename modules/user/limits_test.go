@@ -163,6 +163,27 @@ func TestSignups(t *testing.T) {
 	}
 }
 
+// TestSignupsOfSite signs up from many /64 networks of one /48, which one customer can have.
+func TestSignupsOfSite(t *testing.T) {
+	t.Parallel()
+	s, _, _ := limited(t)
+	create := func(address string, i int) error {
+		_, _, err := s.Create(t.Context(), access.Client{Address: address}, CreateInput{Email: fmt.Sprintf("%d@example.com", i), Password: "x"})
+		return err
+	}
+	for i := range signupsOfSite.Max {
+		if err := create(fmt.Sprintf("2001:db8:1:%x::1", i), i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := create("2001:db8:1:ffff::1", 100); !apperr.Is(err, apperr.TooManyRequests) {
+		t.Errorf("another network of the site: %v", err)
+	}
+	if err := create("2001:db8:2:ffff::1", 101); err != nil {
+		t.Errorf("another site: %v", err)
+	}
+}
+
 // TestResetPassword checks that a reset verifies the email address, begins a new epoch, and succeeds once.
 func TestResetPassword(t *testing.T) {
 	t.Parallel()

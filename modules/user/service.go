@@ -62,8 +62,11 @@ func newService(d kit.Deps, s Settings) *Service {
 	return service
 }
 
-// signups limits new accounts per network.
-var signups = ratelimit.Rule{Name: "sign-up", Max: 20, Window: time.Hour}
+// Rate limits of new accounts.
+var (
+	signups       = ratelimit.Rule{Name: "sign-up", Max: 20, Window: time.Hour}      // per network
+	signupsOfSite = ratelimit.Rule{Name: "sign-up-site", Max: 40, Window: time.Hour} // per site (IPv6 /48), which has 65,536 networks
+)
 
 // Create creates an account. Forbidden: in has a role, but the request does not have the master key. TooManyRequests: the
 // client's network has made too many sign-ups. Conflict: the email address is in use, or reserved for another user. Unavailable:
@@ -152,7 +155,12 @@ func (s *Service) countSignup(ctx context.Context, client access.Client) (rateli
 	if client.Trusted {
 		return nil, nil
 	}
-	return s.limiter.Take(ctx, signups.Of(ratelimit.Network(client.Address)))
+	network, site := ratelimit.Network(client.Address), ratelimit.Site(client.Address)
+	keys := []ratelimit.Key{signups.Of(network)}
+	if site != network { // IPv6
+		keys = append(keys, signupsOfSite.Of(site))
+	}
+	return s.limiter.Take(ctx, keys...)
 }
 
 // newUser returns a new user. ValidationFailed: the address has no normal form.
