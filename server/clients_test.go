@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -94,5 +95,56 @@ func TestSlowClient(t *testing.T) {
 	}
 	if took := time.Since(begun); took < stallTimeout {
 		t.Errorf("it took %v: the test proves nothing", took)
+	}
+}
+
+// rated is a connection to a client that reads at a rate, in bytes per second.
+type rated struct {
+	net.Conn
+	rate     int
+	deadline time.Time
+}
+
+func (c *rated) SetWriteDeadline(t time.Time) error {
+	c.deadline = t
+	return nil
+}
+
+func (c *rated) Write(p []byte) (int, error) {
+	takes, left := time.Duration(len(p))*time.Second/time.Duration(c.rate), time.Until(c.deadline)
+	time.Sleep(min(takes, left))
+	if takes > left {
+		return max(0, int(left.Seconds()*float64(c.rate))), os.ErrDeadlineExceeded
+	}
+	return len(p), nil
+}
+
+// TestMinRate checks that a response is aborted if the client reads slowly, even if it reads each chunk in time.
+func TestMinRate(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		rate, write int           // bytes per second, and of a write
+		pause       time.Duration // between two writes
+		want        int           // seconds until the response is aborted; 0: it is completed
+	}{
+		"at the rate":         {minRate, 4 << 20, 0, 0},
+		"slower":              {minRate * 3 / 4, 4 << 20, 0, 21},
+		"slower, small parts": {minRate * 3 / 4, 4 << 10, 0, 20},
+		"slower, with pauses": {minRate * 3 / 4, 64 << 10, time.Second, 0},
+		"stalled":             {1, 4 << 20, 0, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun, conn := time.Now(), &clientConn{Conn: &rated{rate: test.rate}, timeout: slowClientTimeout}
+				var err error
+				for written := 0; written < 4<<20 && err == nil; written += test.write {
+					_, err = conn.Write(make([]byte, test.write))
+					time.Sleep(test.pause)
+				}
+				if took := time.Since(begun).Round(time.Second).Seconds(); (err == nil) != (test.want == 0) || err != nil && took != float64(test.want) {
+					t.Errorf("after %v s: %v", took, err)
+				}
+			})
+		})
 	}
 }

@@ -35,10 +35,10 @@ const (
 	databaseRetry     = 2 * time.Second  // interval of the attempts to reach the database
 	headerTimeout     = 5 * time.Second
 	readTimeout       = 60 * time.Second // for header and body; the middleware has a shorter timeout for the body
-	writeTimeout      = 60 * time.Second // for a response of the metrics server; the API limits each write (slowClientTimeout)
+	writeTimeout      = 60 * time.Second // for a response of the metrics server; the API has slowClientTimeout
 	idleTimeout       = 60 * time.Second // for the next request on a connection
 	drainTimeout      = 48 * time.Second // for the requests in progress at a shutdown; must exceed bodyTimeout plus requestTimeout
-	slowClientTimeout = 5 * time.Second  // for one write of at most writeChunk bytes to a client
+	slowClientTimeout = 5 * time.Second  // how long writes to a client can take in addition to the time at minRate
 	closeTimeout      = 8 * time.Second  // for the Closers
 	flushTimeout      = 2 * time.Second  // to export the last traces
 	maxHeaderBytes    = 64 << 10
@@ -260,14 +260,16 @@ func reportTransactions(ctx context.Context, db store.DB, logger *slog.Logger) e
 	return err
 }
 
-// clientListener is a listener whose connections fail if the client does not read the response. Otherwise, the response would
-// stay in memory and delay a shutdown.
+// clientListener is a listener whose connections fail if the client does not read, or reads slowly: at less than minRate, apart
+// from pauses of timeout in total. Otherwise, the response would stay in memory and delay a shutdown. This is the only limit for
+// slow readers; it applies to every response, export and stream.
 type clientListener struct {
 	net.Listener
-	timeout time.Duration // for a client to read writeChunk bytes
+	timeout time.Duration
 }
 
 const (
+	minRate    = 32 << 10 // bytes per second
 	writeChunk = 64 << 10 // bytes
 	// writeBuffer is the size in bytes of a connection's send buffer. Linux doubles it to 256 KiB, and reports the socket
 	// as writable only when a third of the buffer is free, so a client must read about 85 KiB within the timeout. The
@@ -283,30 +285,37 @@ func (l clientListener) Accept() (net.Conn, error) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(writeBuffer) // fails if the connection was closed
 	}
-	return clientConn{conn, l.timeout}, nil
+	return &clientConn{Conn: conn, timeout: l.timeout}, nil
 }
 
 type clientConn struct {
 	net.Conn
 	timeout time.Duration
+	late    time.Duration // how much longer than at minRate the writes took
+	ended   time.Time     // end of the last write
 }
 
-// Write writes in chunks, each with the full timeout.
-func (c clientConn) Write(p []byte) (written int, err error) {
-	for written < len(p) {
-		_ = c.SetWriteDeadline(time.Now().Add(c.timeout)) // if this fails, Write fails too
-		n, err := c.Conn.Write(p[written:min(len(p), written+writeChunk)])
+// Write writes in chunks. While there is nothing to write, the client reads what is in the buffer: this time makes up for a delay.
+func (c *clientConn) Write(p []byte) (written int, err error) {
+	begun := time.Now()
+	c.late = max(0, c.late-begun.Sub(c.ended))
+	for written < len(p) && err == nil {
+		chunk := p[written:min(len(p), written+writeChunk)]
+		takes := time.Duration(len(chunk)) * time.Second / minRate
+		_ = c.SetWriteDeadline(begun.Add(takes + c.timeout - c.late)) // if this fails, Write fails too
+		var n int
+		n, err = c.Conn.Write(chunk)
 		written += n
-		if err != nil {
-			return written, err
-		}
+		c.ended = time.Now()
+		c.late = max(0, c.late+c.ended.Sub(begun)-takes)
+		begun = c.ended
 	}
-	return written, nil
+	return written, err
 }
 
 // CloseWrite closes the sending half of the connection. net/http calls CloseWrite after the response to a request whose body
 // was not read.
-func (c clientConn) CloseWrite() error {
+func (c *clientConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
