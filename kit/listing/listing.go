@@ -4,10 +4,6 @@ package listing
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"reflect"
 	"slices"
@@ -236,60 +232,6 @@ type Params struct {
 
 	Format string `form:"format" enums:"ndjson,csv"` // exports all rows in this format; cannot be combined with page or limit
 	BOM    bool   `form:"bom" default:"false"`       // with format=csv: true begins the file with a byte order mark, so that Excel reads it as UTF-8
-}
-
-// Cursors encodes positions in lists. A cursor is opaque and authenticated. It is valid only in the same list, with the same
-// sort and filters.
-type Cursors struct{ keys [][]byte }
-
-// NewCursors returns Cursors with the secrets that all instances share. The first secret signs new cursors. Every secret
-// verifies cursors, so that a secret can be replaced while clients read lists.
-func NewCursors(secrets ...string) Cursors {
-	var c Cursors
-	for _, secret := range secrets {
-		mac := hmac.New(sha256.New, []byte(secret))
-		mac.Write([]byte("ginseng listing cursors"))
-		c.keys = append(c.keys, mac.Sum(nil))
-	}
-	return c
-}
-
-const tagBytes = 16
-
-// tag returns the tag that authenticates a position in a list. For scope, see Seal.
-func tag(key []byte, scope string, position []byte) []byte {
-	mac := hmac.New(sha256.New, key)
-	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(scope))))
-	mac.Write([]byte(scope))
-	mac.Write(position)
-	return mac.Sum(nil)[:tagBytes]
-}
-
-// Seal returns the cursor of a position. values are the values of the position, from a stored document. scope is what the
-// cursor is bound to: the list, and the parameters that determine its rows and their order.
-func (c Cursors) Seal(scope string, values []any) string {
-	position, err := store.MarshalValues(values)
-	if err != nil {
-		panic(err) // unreachable: values come from a stored document
-	}
-	return base64.RawURLEncoding.EncodeToString(append(tag(c.keys[0], scope, position), position...))
-}
-
-// Open returns the position of a cursor: the values of the sort fields, and the ID. sorts is the number of sort fields. ok
-// reports whether the cursor is a result of Seal for the same scope.
-func (c Cursors) Open(scope, cursor string, sorts int) (position []any, ok bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(raw) < tagBytes {
-		return nil, false
-	}
-	authentic := slices.ContainsFunc(c.keys, func(key []byte) bool {
-		return hmac.Equal(raw[:tagBytes], tag(key, scope, raw[tagBytes:]))
-	})
-	if !authentic {
-		return nil, false
-	}
-	values, err := store.UnmarshalValues(raw[tagBytes:])
-	return values, err == nil && len(values) == sorts+1
 }
 
 // cursor returns the cursor of the position after a document.

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -390,5 +391,42 @@ func TestParseExpand(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
+	}
+}
+
+// TestOpaquePosition checks that a position in the log of changes shows nothing, is always the same, and is accepted in the form
+// of earlier versions.
+func TestOpaquePosition(t *testing.T) {
+	t.Parallel()
+	q := ChangesQuery{cursors: NewCursors("secret")}
+	id := store.NewID()
+	raws := map[int64][]byte{}
+	for _, number := range []int64{1, 2, 1_000_000} {
+		want := store.Position{Number: number, ChangeID: id}
+		cursor := q.Cursor(want)
+		if q.Cursor(want) != cursor {
+			t.Errorf("two cursors of position %d", number)
+		}
+		raw, err := base64.RawURLEncoding.DecodeString(cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := store.MarshalValues([]any{number, id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(raw, plain[len(plain)/2:]) || len(raw) != tagBytes+len(plain) {
+			t.Errorf("the cursor %x has the position %x", raw, plain)
+		}
+		earlier := base64.RawURLEncoding.EncodeToString(append(q.cursors.keys[0].tag(changesScope, plain), plain...))
+		for _, accepted := range []string{cursor, earlier} {
+			if got, lost := NewCursors("newer", "secret").openPosition(accepted); got != want || lost {
+				t.Errorf("%v, lost: %t, want %v", got, lost, want)
+			}
+		}
+		raws[number] = raw
+	}
+	if len(raws[1]) != len(raws[1_000_000]) {
+		t.Error("the length of a cursor depends on the position")
 	}
 }
