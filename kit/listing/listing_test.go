@@ -67,18 +67,20 @@ func TestParse(t *testing.T) {
 	id := store.NewID()
 	at, _ := store.ParseTime("2026-01-02T03:04:05.678Z")
 	for query, want := range map[string]store.Query{
-		"":                       {Sort: newest, Limit: 30},
-		"access_token=x&q=":      {Sort: newest, Limit: 30},
-		"page=3&limit=10":        {Sort: newest, Limit: 10, Skip: 20},
-		"page=101&limit=100":     {Sort: newest, Limit: 100, Skip: 10_000},
-		"sort=title,-createdAt":  {Sort: []store.Order{{Field: "title"}, {Field: "createdAt", Desc: true}}, Limit: 30},
-		"fields=title":           {Sort: newest, Limit: 30, Fields: []string{"createdAt", "id", "title"}},
-		"fields=-title":          {Sort: newest, Limit: 30, Fields: []string{"body", "createdAt", "id"}},
-		"q=two+words":            {Sort: newest, Limit: 30, Filter: store.And(store.Search("two words"))},
-		"title=%25_.*":           {Sort: newest, Limit: 30, Filter: store.And(store.Eq("title", "%_.*"))},
-		"title[in]=a,+b":         {Sort: newest, Limit: 30, Filter: store.And(store.In("title", "a", "b"))},
-		"size[gte]=1&size[lt]=5": {Sort: newest, Limit: 30, Filter: store.And(store.Gte("size", int64(1)), store.Lt("size", int64(5)))},
-		"price[lte]=1.5":         {Sort: newest, Limit: 30, Filter: store.And(store.Lte("price", 1.5))},
+		"":                      {Sort: newest, Limit: 30},
+		"access_token=x&q=":     {Sort: newest, Limit: 30},
+		"page=3&limit=10":       {Sort: newest, Limit: 10, Skip: 20},
+		"page=101&limit=100":    {Sort: newest, Limit: 100, Skip: 10_000},
+		"sort=title,-createdAt": {Sort: []store.Order{{Field: "title"}, {Field: "createdAt", Desc: true}}, Limit: 30},
+		"fields=title":          {Sort: newest, Limit: 30, Fields: []string{"createdAt", "id", "title"}},
+		"fields=-title":         {Sort: newest, Limit: 30, Fields: []string{"body", "createdAt", "id"}},
+		"q=two+words":           {Sort: newest, Limit: 30, Filter: store.And(store.Search("two words"))},
+		"title=%25_.*":          {Sort: newest, Limit: 30, Filter: store.And(store.Eq("title", "%_.*"))},
+		"title[in]=a&title[in]=+b,c+&title[in]=+": {Sort: newest, Limit: 30, Filter: store.And(store.In("title", "a", "b,c"))},
+		"title[in]=&title[in]=a":                  {Sort: newest, Limit: 30, Filter: store.And(store.In("title", "a"))},
+		"title[in]=a,+b":                          {Sort: newest, Limit: 30, Filter: store.And(store.In("title", "a", "b"))},
+		"size[gte]=1&size[lt]=5":                  {Sort: newest, Limit: 30, Filter: store.And(store.Gte("size", int64(1)), store.Lt("size", int64(5)))},
+		"price[lte]=1.5":                          {Sort: newest, Limit: 30, Filter: store.And(store.Lte("price", 1.5))},
 		"title=&size=+&open=&userId=&role=&createdAt[gt]=&title[ne]=&after=": {Sort: newest, Limit: 30},
 		"open=true":              {Sort: newest, Limit: 30, Filter: store.And(store.Eq("open", true))},
 		"open=false":             {Sort: newest, Limit: 30, Filter: store.And(store.Eq("open", false))},
@@ -208,6 +210,10 @@ func TestParseErrors(t *testing.T) {
 		"size=9007199254740992":                "size type",
 		"page=9999999999":                      "page max",
 		"size[in]=1,b":                         "size[in] type",
+		"size[in]=1,2&size[in]=3":              "size[in] type",
+		"title=a&title=b":                      "title type",
+		"title[in]=&title[in]=+":               "title[in] required",
+		"title[in]=%c3&title[in]=%a9":          "title[in] format",
 		"price[gt]=x":                          "price[gt] type",
 		"open=1":                               "open type",
 		"createdAt=monday":                     "createdAt type",
@@ -285,7 +291,7 @@ func TestCursor(t *testing.T) {
 		if _, err := parse(t, query+"&format=csv&bom=true&after="+cursor); err != nil {
 			t.Errorf("the cursor is invalid for an export: %v", err)
 		}
-		for _, other := range []string{"", "sort=-size,done,title", "sort=size,done,title&title[ne]=x", query + "&q=a", query + "&size=1"} {
+		for _, other := range []string{"", "sort=-size,done,title", "sort=size,done,title&title[ne]=x", query + "&q=a", query + "&size=1", query + "&size[in]=&size[in]=1"} {
 			if _, err := parse(t, other+"&after="+cursor); !apperr.Is(err, apperr.ValidationFailed) {
 				t.Errorf("the cursor of %s is valid for %s: %v", query, other, err)
 			}

@@ -149,16 +149,17 @@ func (p *parser) add(param string, fieldErr *apperr.Field) {
 	}
 }
 
-// checkNames checks that all parameters are known, and that each parameter occurs once and has a valid string.
+// checkNames checks that all parameters are known, and that each parameter has a valid string and, unless its operator is opIn,
+// occurs once.
 func (p *parser) checkNames() {
 	p.fieldErrs = rest.UnknownQuery(p.values, p.params)
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		switch {
 		case !slices.Contains(p.params, name):
-		case len(p.values[name]) > 1:
+		case len(p.values[name]) > 1 && !strings.HasSuffix(name, "["+string(opIn)+"]"):
 			p.bad(name, apperr.Type, "Must be given once.", nil)
 		default:
-			p.add(name, rest.CheckString(p.values.Get(name)))
+			p.add(name, rest.CheckString(strings.Join(p.values[name], ",")))
 		}
 	}
 }
@@ -166,8 +167,8 @@ func (p *parser) checkNames() {
 // get returns the value of a parameter without surrounding spaces.
 func (p *parser) get(name string) string { return strings.TrimSpace(p.values.Get(name)) }
 
-// given reports whether the parameter has a value. An empty parameter counts as absent.
-func (p *parser) given(name string) bool { return p.get(name) != "" }
+// given reports whether the parameter has a value. An empty parameter counts as absent, except one that is repeated.
+func (p *parser) given(name string) bool { return p.get(name) != "" || len(p.values[name]) > 1 }
 
 // number returns the value of a parameter, or fallback if the parameter is absent or invalid.
 func (p *parser) number(name string, fallback, low, high int) int {
@@ -200,10 +201,14 @@ func (p *parser) flag(name string, fallback bool) bool {
 	return value
 }
 
-// list returns the non-empty items of a comma-separated value.
+// list returns the non-empty items of a parameter: the values of a repeated parameter, or the parts of one comma-separated value.
 func (p *parser) list(name string) []string {
+	values := p.values[name]
+	if len(values) == 1 {
+		values = strings.Split(values[0], ",")
+	}
 	var items []string
-	for item := range strings.SplitSeq(p.values.Get(name), ",") {
+	for _, item := range values {
 		item = strings.TrimSpace(item)
 		if item != "" {
 			items = append(items, item)

@@ -44,14 +44,15 @@ func (c *controller) handle(g *gin.Context) error {
 	if g.GetHeader("Authorization") == "" {
 		return apperr.New(apperr.Unauthorized, `Send the token in the header "Authorization: Bearer …".`)
 	}
-	if _, err := rest.Bind[Message](g); err != nil {
+	in, err := rest.Bind[Message](g)
+	if err != nil {
 		return err
 	}
 	params, err := rest.Body(g)
 	if err != nil {
 		return err
 	}
-	message := params.Canonical(rest.Credential)
+	message := replaceID(params.Canonical(rest.Credential), in.ID, in.ID.quoted())
 	call := newCall(g)
 	request := g.Request.Clone(context.WithValue(g.Request.Context(), callKey{}, call))
 	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
@@ -70,8 +71,19 @@ func (c *controller) handle(g *gin.Context) error {
 		g.Writer.WriteHeaderNow()
 		return nil
 	}
-	g.Data(response.status, contentType, response.body.Bytes())
+	g.Data(response.status, contentType, replaceID(response.body.Bytes(), in.ID.quoted(), in.ID))
 	return nil
+}
+
+// replaceID replaces the ID of a JSON-RPC message. The library reads numbers as float64, so that it would change a large one.
+// Therefore it receives the numbers as strings. The first field named id is the ID: it sorts before params, and the library writes
+// it before result.
+func replaceID(message []byte, old, new ID) []byte {
+	if bytes.Equal(old, new) {
+		return message
+	}
+	const name = `"id":`
+	return bytes.Replace(message, append([]byte(name), old...), append([]byte(name), new...), 1)
 }
 
 type recorder struct {

@@ -34,6 +34,14 @@ type Object json.RawMessage
 
 var _, _ rest.Parser = (*ID)(nil), (*Object)(nil)
 
+// quoted returns the ID as a JSON string.
+func (id ID) quoted() ID {
+	if len(id) == 0 || id[0] == '"' {
+		return id
+	}
+	return ID(`"` + string(id) + `"`)
+}
+
 // ParseInput implements rest.Parser.
 func (id *ID) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	var text string
@@ -102,10 +110,14 @@ type deleteArguments struct {
 	IfMatch string `json:"ifMatch,omitempty" validate:"max=1000" jsonschema:"etag of the record that you have read; if it has changed since, nothing is deleted and the error is precondition_failed"`
 }
 
-// schemaOf returns the JSON Schema of a tool whose arguments have the type T.
+// schemaOf returns the JSON Schema of a tool whose arguments have the type T. Each type in it is a string: Gemini rejects lists of
+// types, which jsonschema.For writes for slices.
 func schemaOf[T any]() *jsonschema.Schema {
 	schema, err := jsonschema.For[T](&jsonschema.ForOptions{
-		TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Object](): {Type: "object"}},
+		TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+			reflect.TypeFor[Object]():   {Type: "object"},
+			reflect.TypeFor[[]string](): {Type: "array", Items: &jsonschema.Schema{Type: "string"}},
+		},
 	})
 	if err != nil {
 		panic(err) // unreachable: T is one of the types above

@@ -117,6 +117,7 @@ func TestTools(t *testing.T) {
 	var names []string
 	for _, tool := range a.call("tools/list", object{})["tools"].([]any) {
 		names = append(names, tool.(object)["name"].(string))
+		checkTypes(t, names[len(names)-1], tool.(object)["inputSchema"])
 	}
 	if got := strings.Join(names, " "); got != "create_record delete_record describe_resource get_record list_resources search_records update_record" {
 		t.Errorf("tools: %s", got)
@@ -129,6 +130,51 @@ func TestTools(t *testing.T) {
 		`"sort":["title","createdAt","updatedAt"]`, `"operators":["gt","gte","lt","lte","ne","in"]`, `"format":"date-time"`} {
 		if !strings.Contains(described, want) {
 			t.Errorf("describe_resource has no %s: %s", want, described)
+		}
+	}
+}
+
+// checkTypes checks that each type in a JSON Schema is a string. Gemini rejects the tools if one is a list of types.
+func checkTypes(t *testing.T, path string, schema any) {
+	t.Helper()
+	switch schema := schema.(type) {
+	case object:
+		for name, value := range schema {
+			if list, isList := value.([]any); name == "type" && isList {
+				t.Errorf("%s.type is the list %v", path, list)
+			}
+			checkTypes(t, path+"."+name, value)
+		}
+	case []any:
+		for _, item := range schema {
+			checkTypes(t, path+"[]", item)
+		}
+	}
+}
+
+// TestRequestIDs sends messages with IDs of all forms. The responses have the same IDs, byte for byte.
+func TestRequestIDs(t *testing.T) {
+	t.Parallel()
+	a := start(t)
+	for _, id := range []string{`1`, `"1"`, `0`, `-7`, `9007199254740993`, `9223372036854775807`, `"a b\"c"`, `"\"id\":5"`} {
+		for _, message := range []string{`"method":"ping"`, `"method":"tools/call","params":{"arguments":null,"name":"list_resources"}`} {
+			body := `{` + message + `,"jsonrpc":"2.0","id":` + id + `}`
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.api.URL+"/mcp", strings.NewReader(body)) // api.Do rejects integers: the document has one type
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Authorization", "Bearer "+a.token)
+			response, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got struct{ ID, Result json.RawMessage }
+			err = json.NewDecoder(response.Body).Decode(&got)
+			_ = response.Body.Close()
+			if err != nil || string(got.ID) != id || got.Result == nil {
+				t.Errorf("id %s of %s: %d %s %s %v", id, message, response.StatusCode, got.ID, got.Result, err)
+			}
 		}
 	}
 }

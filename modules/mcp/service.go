@@ -79,7 +79,7 @@ func addTool[T any](server *sdk.Server, tool sdk.Tool, run func(*call, T) (any, 
 		}()
 		var in T
 		arguments := request.Params.Arguments
-		if len(arguments) == 0 {
+		if len(arguments) == 0 || string(arguments) == "null" {
 			arguments = json.RawMessage("{}")
 		}
 		if fieldErrs := rest.DecodeObject(arguments, &in); fieldErrs != nil {
@@ -143,9 +143,9 @@ func (s *service) search(c *call, in searchArguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	query, fieldErr := in.query(r)
-	if fieldErr != nil {
-		return nil, c.invalid(*fieldErr)
+	query, fieldErrs := in.query(r)
+	if fieldErrs != nil {
+		return nil, c.invalid(fieldErrs...)
 	}
 	page, size, err := s.page(c, path, query)
 	if err != nil {
@@ -174,9 +174,9 @@ func (s *service) search(c *call, in searchArguments) (any, error) {
 	return page, nil
 }
 
-// query returns the query parameters of a request for a list, or the error of an invalid filter.
-func (in searchArguments) query(r resource) (url.Values, *apperr.Field) {
-	query := url.Values{}
+// query returns the query parameters of a request for a list, or the errors of invalid filters.
+func (in searchArguments) query(r resource) (query url.Values, fieldErrs []apperr.Field) {
+	query = url.Values{}
 	for name, value := range map[string]string{"q": in.Q, "sort": strings.Join(in.Sort, ","), "fields": strings.Join(in.Fields, ","), "after": in.After} {
 		if value != "" {
 			query.Set(name, value)
@@ -190,46 +190,49 @@ func (in searchArguments) query(r resource) (url.Values, *apperr.Field) {
 		decoder := json.NewDecoder(bytes.NewReader(in.Filter))
 		decoder.UseNumber()
 		if decoder.Decode(&filters) != nil { // unreachable: an Object is a JSON object
-			return nil, &apperr.Field{In: "body", Param: "filter", Code: apperr.Type, Message: "Must be a JSON object."}
+			return nil, []apperr.Field{{In: "body", Param: "filter", Code: apperr.Type, Message: "Must be a JSON object."}}
 		}
 	}
 	var known []string
 	for _, p := range r.list.filters() {
 		known = append(known, p.Name)
 	}
-	for name, value := range filters {
-		text, ok := filterValue(value)
-		switch {
-		case !slices.Contains(known, name):
-			return nil, &apperr.Field{In: "body", Param: "filter", Code: apperr.Unknown, Message: "Has a filter that this resource does not have.", Expected: known}
-		case !ok:
-			return nil, &apperr.Field{In: "body", Param: "filter." + name, Code: apperr.Type, Message: "Must be a string, a number, a boolean or an array of these."}
-		}
-		query.Set(name, text)
+	isUnknown := func(name string) bool { return !slices.Contains(known, name) }
+	names := sortedNames(filters)
+	if slices.ContainsFunc(names, isUnknown) {
+		fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: "filter", Code: apperr.Unknown, Message: "Has a filter that this resource does not have.", Expected: known})
 	}
-	return query, nil
+	for _, name := range slices.DeleteFunc(names, isUnknown) {
+		values, ok := filterValues(filters[name])
+		if !ok {
+			fieldErrs = append(fieldErrs, apperr.Field{In: "body", Param: "filter." + name, Code: apperr.Type, Message: "Must be a string, a number, a boolean or an array of these."})
+		}
+		if _, isArray := filters[name].([]any); isArray && strings.HasSuffix(name, "[in]") {
+			values = append(values, "") // a list splits a single value at commas, and ignores an empty one
+		}
+		query[name] = values
+	}
+	return query, fieldErrs
 }
 
-// filterValue converts a JSON value to the value of a query parameter.
-func filterValue(value any) (text string, ok bool) {
+// filterValues converts a JSON value to the values of a query parameter.
+func filterValues(value any) (values []string, ok bool) {
 	switch value := value.(type) {
 	case string:
-		return value, true
+		return []string{value}, true
 	case json.Number, bool:
-		return fmt.Sprint(value), true
+		return []string{fmt.Sprint(value)}, true
 	case []any:
-		items := make([]string, len(value))
-		for i, item := range value {
-			if _, nested := item.([]any); nested {
-				return "", false
+		for _, item := range value {
+			text, ok := filterValues(item)
+			if _, nested := item.([]any); nested || !ok {
+				return nil, false
 			}
-			if items[i], ok = filterValue(item); !ok {
-				return "", false
-			}
+			values = append(values, text...)
 		}
-		return strings.Join(items, ","), true
+		return values, true
 	}
-	return "", false
+	return nil, false
 }
 
 // page requests a page of a list. size is the size of the page's rows and of next in bytes.

@@ -39,7 +39,7 @@ var (
 	meanings = map[string]string{
 		"gt": "greater than this value", "gte": "greater than or equal to this value",
 		"lt": "less than this value", "lte": "less than or equal to this value",
-		"ne": "not equal to this value", "in": "one of these values",
+		"ne": "not equal to this value", "in": "one of these values; a single value can be a comma-separated list",
 	}
 )
 
@@ -173,6 +173,7 @@ func (f listFilter) parameters() []spec.Parameter {
 		}
 		list := listOf(nil)
 		list.Items.SimpleSchema, list.Items.Enum = schema, enum
+		list.CollectionFormat = "multi" // so that generated clients can send values with commas
 		out = append(out, *queryParameter(name, prefix+meanings[operator], list))
 	}
 	return out

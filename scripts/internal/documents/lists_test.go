@@ -80,9 +80,9 @@ func TestListParameters(t *testing.T) {
 		`{"maxLength":200,"type":"string","description":"up to 10 words, or beginnings of words, to search for in title","name":"q","in":"query"}`,
 		`{"enum":["on","off"],"type":"string","description":"equal to this value","name":"state","in":"query"}`,
 		`{"enum":["on","off"],"type":"string","description":"not equal to this value","name":"state[ne]","in":"query"}`,
-		`{"type":"array","items":{"enum":["on","off"],"type":"string"},"collectionFormat":"csv","description":"one of these values","name":"state[in]","in":"query"}`,
+		`{"type":"array","items":{"enum":["on","off"],"type":"string"},"collectionFormat":"multi","description":"one of these values; a single value can be a comma-separated list","name":"state[in]","in":"query"}`,
 		`{"type":"string","description":"the list contains this value","name":"tags","in":"query"}`,
-		`{"type":"array","items":{"type":"string"},"collectionFormat":"csv","description":"the list contains one of these values","name":"tags[in]","in":"query"}`,
+		`{"type":"array","items":{"type":"string"},"collectionFormat":"multi","description":"the list contains one of these values; a single value can be a comma-separated list","name":"tags[in]","in":"query"}`,
 		`{"type":"string","format":"decimal","description":"equal to this value","name":"price","in":"query"}`,
 		`{"type":"string","format":"decimal","description":"greater than this value","name":"price[gt]","in":"query"}`,
 	} {
