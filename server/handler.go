@@ -5,9 +5,11 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -134,10 +136,22 @@ type Handler struct {
 	migrating atomic.Bool // while true, requests are rejected with 503
 }
 
+// only sets verifier to m if m implements V. It fails if another module already does.
+func only[V any](m kit.Module, verifier *V) error {
+	v, ok := m.(V)
+	if !ok {
+		return nil
+	}
+	if any(*verifier) != nil {
+		return fmt.Errorf("the modules %T and %T both implement %v; remove one of them", *verifier, m, reflect.TypeFor[V]())
+	}
+	*verifier = v
+	return nil
+}
+
 // NewHandler builds the gin.Engine: the middleware, the routes of the modules below Settings.APIRoot, health checks and the API
-// documentation. The first module that implements access.TokenVerifier verifies tokens; the same applies to access.KeyVerifier,
-// access.PasswordVerifier and access.SecondFactorVerifier. NewHandler opens collections, so it must be called before
-// DB.Prepare.
+// documentation. It fails if two modules implement access.TokenVerifier, access.KeyVerifier, access.PasswordVerifier or
+// access.SecondFactorVerifier. NewHandler opens collections, so it must be called before DB.Prepare.
 func NewHandler(o HandlerOptions) (*Handler, error) {
 	releaseMode()
 	s := o.Settings
@@ -174,17 +188,9 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, jobs(o.Modules, idempotency, o.Deps.Limiter, o.Deps.Email, sweeper)...)
 	o.Observer.Register(h.Jobs)
 	for _, m := range o.Modules {
-		if v, ok := m.(access.TokenVerifier); ok && authenticator.Tokens == nil {
-			authenticator.Tokens = v
-		}
-		if v, ok := m.(access.KeyVerifier); ok && authenticator.APIKeys == nil {
-			authenticator.APIKeys = v
-		}
-		if v, ok := m.(access.PasswordVerifier); ok && authenticator.Passwords == nil {
-			authenticator.Passwords = v
-		}
-		if v, ok := m.(access.SecondFactorVerifier); ok && authenticator.SecondFactors == nil {
-			authenticator.SecondFactors = v
+		if err := errors.Join(only(m, &authenticator.Tokens), only(m, &authenticator.APIKeys), only(m, &authenticator.Passwords),
+			only(m, &authenticator.SecondFactors)); err != nil {
+			return nil, err
 		}
 	}
 	h.Streams = middleware.NewStreams(authenticator, s.ChangesStreams, s.ChangesUserStreams)

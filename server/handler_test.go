@@ -111,6 +111,21 @@ func newHandler(t testing.TB, log io.Writer, module routes, set ...func(*Handler
 	return h
 }
 
+// TestTwoVerifiers checks that a second module that verifies the same credential is an error.
+func TestTwoVerifiers(t *testing.T) {
+	t.Parallel()
+	none := verified{func(gin.IRouter, kit.Auth) {}}
+	_, err := NewHandler(HandlerOptions{
+		Deps:    kit.Deps{DB: &transfer.Recorder{}, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
+		Modules: []kit.Module{none, none},
+	})
+	for _, want := range []string{"both implement access.TokenVerifier; remove one", "both implement access.PasswordVerifier"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not have %q: %v", want, err)
+		}
+	}
+}
+
 // do sends a request. header has alternating names and values.
 func do(s http.Handler, method, path, contentType, body string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))

@@ -3,11 +3,13 @@ package mcp_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"example.com/ginseng/docs"
 	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/modules"
 	"example.com/ginseng/server"
 	"example.com/ginseng/testkit"
@@ -87,14 +89,16 @@ func start(t *testing.T, options ...testkit.Option) agent {
 	return startWith(t, nil, options...)
 }
 
-// startWith starts the service with the module first before the others.
-func startWith(t *testing.T, first kit.Module, options ...testkit.Option) agent {
+// startWith starts the service. If keys is not nil, it verifies API keys.
+func startWith(t *testing.T, keys kit.Module, options ...testkit.Option) agent {
 	t.Helper()
 	newModules := func(d kit.Deps, s modules.Settings) []kit.Module {
-		if first == nil {
-			return modules.New(d, s)
+		all := modules.New(d, s)
+		if keys == nil {
+			return all
 		}
-		return append([]kit.Module{first}, modules.New(d, s)...)
+		isVerifier := func(m kit.Module) bool { _, ok := m.(access.KeyVerifier); return ok }
+		return append(slices.DeleteFunc(all, isVerifier), keys)
 	}
 	api := testkit.Start(t, testkit.Service{Modules: testkit.Modules(newModules), Documents: server.Documents{OpenAPI: docs.OpenAPI}}, options...)
 	a := agent{t, api, api.SignUp("user").Token}
