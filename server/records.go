@@ -115,7 +115,7 @@ func reportImport(ctx context.Context, stdout io.Writer, o records.ImportOptions
 	case err != nil && ctx.Err() != nil:
 		return errors.New("the import was interrupted; the same command continues it")
 	case err != nil:
-		return fmt.Errorf("the import is not complete; the same command continues it: %w", err)
+		return fmt.Errorf("the import is not complete: %w; after a correction, the same command continues it", err)
 	case r.Rejected > 0:
 		return fmt.Errorf("%s lines were rejected; correct them and run the same command again", n(r.Rejected))
 	}
