@@ -113,7 +113,7 @@ func (f *Field) bound(word string, text *string, into *float64, bad func(string,
 		return true
 	}
 	x, err := strconv.ParseFloat(*text, 64)
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || f.Type != typeFloat && f.Type != typeDecimal && !isInteger(*text) {
+	if err != nil || !isDecimal(*text) || f.Type != typeFloat && f.Type != typeDecimal && !isInteger(*text) {
 		bad("%s=%s is not a number; write %s=10", word, *text, word)
 		return false
 	}
@@ -135,10 +135,17 @@ func isInteger(text string) bool {
 	return err == nil && strconv.FormatInt(n, 10) == text
 }
 
+// isDecimal reports whether text, which strconv.ParseFloat has accepted, is neither NaN nor infinite, and has neither hexadecimal
+// digits nor underscores.
+func isDecimal(text string) bool { return strings.Trim(text, "0123456789+-.eE") == "" }
+
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // plainString matches strings that need no quoting in a go:generate line and in a struct tag.
 var plainString = regexp.MustCompile("^[^\\x00-\\x1f\"`$\\\\]*$")
+
+// timeEnd matches the time of day and the zone of RFC 3339, section 5.6. time.Parse also accepts others, such as 1:00:00+24:00.
+var timeEnd = regexp.MustCompile(`T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 func isEmail(value string) bool {
 	a, err := mail.ParseAddress(value)
@@ -172,7 +179,7 @@ func (f *Field) checkDefault(bad func(string, ...any)) {
 		}
 	case f.Type == typeTime:
 		t, err := time.Parse(time.RFC3339, value)
-		if err != nil || t.UTC().Year() > 9999 || t.UTC().Year() < 0 {
+		if err != nil || !timeEnd.MatchString(value) || t.UTC().Year() > 9999 || t.UTC().Year() < 0 {
 			bad("default=%s is not a time such as 2026-01-02T15:04:05Z", value)
 			return
 		}
@@ -190,7 +197,7 @@ func (f *Field) checkDefault(bad func(string, ...any)) {
 func (f *Field) checkNumber(bad func(string, ...any)) {
 	x, err := strconv.ParseFloat(f.Default, 64)
 	switch low, high := f.bounds(); {
-	case err != nil || math.IsInf(x, 0) || math.IsNaN(x):
+	case err != nil || !isDecimal(f.Default):
 		bad("default=%s is not a number", f.Default)
 	case f.Type == typeInt && (!isInteger(f.Default) || math.Abs(x) > maxInt):
 		bad("default=%s is not an integer between -%d and %d", f.Default, maxInt, maxInt)
