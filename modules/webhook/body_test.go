@@ -31,7 +31,7 @@ func startBodies(t *testing.T, text string) (b bodiesTest, note store.ID) {
 	t.Cleanup(receiver.Close)
 	b.fixture = newFixture(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
 	for range 3 {
-		created, err := b.Create(t.Context(), Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true})
+		created, err := b.Create(t.Context(), store.ID{}, Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true})
 		if err != nil {
 			t.Fatal(err)
 		}

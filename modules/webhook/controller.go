@@ -33,7 +33,7 @@ func (c *controller) create(g *gin.Context) error {
 	if err != nil {
 		return apperr.JoinInvalid(err, c.service.check(in.Fields))
 	}
-	created, err := c.service.Create(g.Request.Context(), in.Fields)
+	created, err := c.service.Create(g.Request.Context(), rest.Caller(g).UserID, in.Fields)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *controller) update(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	w, err := c.service.Update(g.Request.Context(), id, in)
+	w, err := c.service.Update(g.Request.Context(), rest.Caller(g).UserID, id, in)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,12 @@ import (
 type Webhook struct {
 	store.Meta `bson:",inline"`
 	Fields     `bson:",inline"`
-	Secret     string `json:"secret"`    // encrypted; see Service.keys
-	OldSecret  string `json:"oldSecret"` // encrypted; also signs until OldSecretUntil; "" if there is none
+	// UserID is the admin who created the webhook, or who last changed its URL, its events or whether it is enabled. The webhook
+	// is disabled when this user may no longer manage webhooks. It is zero if an earlier version stored the webhook.
+	UserID         store.ID `json:"userId"`
+	DisabledReason string   `json:"disabledReason"` // why the service disabled the webhook; "" if it did not
+	Secret         string   `json:"secret"`         // encrypted; see Service.keys
+	OldSecret      string   `json:"oldSecret"`      // encrypted; also signs until OldSecretUntil; "" if there is none
 	// OldSecretUntil is nil if there is no OldSecret.
 	OldSecretUntil *store.Time `json:"oldSecretUntil"`
 	// FromNumber and FromChange are the position in the log when the webhook was created or enabled. The webhook receives only
@@ -46,7 +50,9 @@ type Input struct {
 type View struct {
 	ID store.ID `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f904"`
 	Fields
-	CreatedAt store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
+	UserID         *store.ID  `json:"userId" swaggertype:"string" extensions:"x-nullable" example:"65f0c1d2e3a4b5c6d7e8f901"` // the admin who created the webhook, or last changed url, events or enabled; null: unknown
+	DisabledReason string     `json:"disabledReason" example:""`                                                              // why the service disabled the webhook; "": it did not
+	CreatedAt      store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	Webhook
 
 // Created is the representation of a webhook with a new secret.
@@ -62,7 +68,13 @@ type List struct {
 } //	@name	WebhookList
 
 // View returns the representation of the webhook.
-func (w Webhook) View() View { return View{w.ID, w.Fields, w.CreatedAt} }
+func (w Webhook) View() View {
+	v := View{w.ID, w.Fields, nil, w.DisabledReason, w.CreatedAt}
+	if !w.UserID.IsZero() {
+		v.UserID = &w.UserID
+	}
+	return v
+}
 
 func webhookSpec() store.Spec { return store.Spec{Name: "webhooks"} }
 

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"net/url"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/store"
@@ -18,7 +19,17 @@ var disabledEmail = email.NewTemplate(emails, "disabled", user.EmailLayout)
 
 const disabledKind = "webhook-disabled"
 
-// disable disables a webhook, unless its URL has changed since w was read, and notifies the admins.
+// mayManage reports whether the user to whom a webhook belongs is still an admin who is not suspended.
+func (s *Service) mayManage(ctx context.Context, w Webhook) (bool, error) {
+	if w.UserID.IsZero() {
+		return true, nil
+	}
+	u, err := s.users.Get(ctx, w.UserID)
+	return err == nil && u.Role == access.RoleAdmin && !u.Suspended, apperr.Replace(err, apperr.NotFound, nil)
+}
+
+// disable disables a webhook, unless its URL has changed since w was read or the webhook belongs to another user now, and notifies
+// the admins.
 func (s *Service) disable(ctx context.Context, w Webhook, reason string) error {
 	admins, err := s.users.Admins(ctx)
 	if err != nil {
@@ -26,7 +37,10 @@ func (s *Service) disable(ctx context.Context, w Webhook, reason string) error {
 	}
 	err = s.db.Together(ctx, func(ctx context.Context) error {
 		same := store.And(store.Eq("id", w.ID), store.Eq("enabled", true), store.Eq("url", w.URL))
-		if _, err := s.webhooks.Update(ctx, same, store.Set("enabled", false)); err != nil {
+		if !w.UserID.IsZero() {
+			same = store.And(same, store.Eq("userId", w.UserID))
+		}
+		if _, err := s.webhooks.Update(ctx, same, store.Set("enabled", false), store.Set("disabledReason", reason)); err != nil {
 			return err
 		}
 		for _, u := range admins {

@@ -415,7 +415,7 @@ func TestGone(t *testing.T) {
 	if d := s.settled(path, 1); d["status"] != "failed" {
 		t.Errorf("%v", d)
 	}
-	if w := s.Do(s.do("GET", path, nil)).JSON(200); w["enabled"] != false {
+	if w := s.Do(s.do("GET", path, nil)).JSON(200); w["enabled"] != false || w["disabledReason"] != "The receiver responded 410 Gone." {
 		t.Errorf("%v", w)
 	}
 	s.Finish()
@@ -423,6 +423,52 @@ func TestGone(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	s.Email.None(t)
+}
+
+// TestOwner suspends, demotes and deletes admins. Their webhooks send nothing more, until another admin enables or changes them.
+func TestOwner(t *testing.T) {
+	t.Parallel()
+	s := startWithArticles(t)
+	work(t, s.API)
+	for name, end := range map[string]func(user string) request{
+		"suspended": func(user string) request { return s.do("PATCH", "/users/"+user, map[string]any{"suspended": true}) },
+		"demoted":   func(user string) request { return s.do("PATCH", "/users/"+user, map[string]any{"role": "user"}) },
+		"deleted":   func(user string) request { return s.do("DELETE", "/users/"+user, nil) },
+	} {
+		r, taken := newReceiver(t), newReceiver(t)
+		owner := s.SignUp("admin")
+		create := s.do("POST", "/webhooks", map[string]any{"url": r.URL, "events": []string{"article.created"}})
+		create.As = owner.Token
+		w := s.Do(create).JSON(201)
+		path := "/webhooks/" + w["id"].(string)
+		if w["userId"] != owner.ID || w["disabledReason"] != "" {
+			t.Errorf("%s: %v", name, w)
+		}
+		changed := "/webhooks/" + s.Do(create).JSON(201)["id"].(string)
+		s.Do(s.do("PATCH", changed, map[string]any{"url": taken.URL})).JSON(200)
+		if response := s.Do(end(owner.ID)); response.Status > 204 {
+			t.Fatalf("%s: %s", name, response.Body)
+		}
+		s.article(name)
+		eventually(t, name+": disabled", func() bool {
+			w = s.Do(s.do("GET", path, nil)).JSON(200)
+			return w["enabled"] == false
+		})
+		if reason := w["disabledReason"].(string); !strings.Contains(reason, "no longer an admin") {
+			t.Errorf("%s: %v", name, w)
+		}
+		taken.wait(t, 1) // the webhook belongs to the admin who changed its URL
+		if w = s.Do(s.do("PATCH", path, map[string]any{"enabled": true})).JSON(200); w["userId"] != s.admin.ID || w["disabledReason"] != "" {
+			t.Errorf("%s: %v", name, w)
+		}
+		s.article("later")
+		if c := r.wait(t, 1); c[0].Data["title"] != "later" {
+			t.Errorf("%s: %v", name, c)
+		}
+		for _, p := range []string{path, changed} {
+			s.Do(s.do("DELETE", p, nil))
+		}
+	}
 }
 
 // TestFiveDays disables a webhook when all of its requests have failed for five days.

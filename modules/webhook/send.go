@@ -57,6 +57,15 @@ func (s *Service) deliver(ctx context.Context, id store.ID, lane string) error {
 	if err != nil {
 		return err
 	}
+	if w.Enabled {
+		w.Enabled, err = s.mayManage(ctx, w)
+		if err == nil && !w.Enabled {
+			err = s.disable(ctx, w, "The admin who created or last changed it was suspended or deleted, or is no longer an admin.")
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if !w.Enabled {
 		return s.save(ctx, d, failed, result{reason: "The webhook is disabled."})
 	}

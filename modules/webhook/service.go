@@ -67,9 +67,9 @@ func (s *Service) newSecret(id store.ID) (secret, sealed string) {
 // secretUse returns the use that binds an encrypted secret to its webhook (see seal.Keys).
 func secretUse(id store.ID) string { return "secret of webhook " + id.Hex() }
 
-// Create creates a webhook, and returns it with its secret. ValidationFailed: the URL or an event is invalid. Conflict: there are
-// already maxWebhooks webhooks.
-func (s *Service) Create(ctx context.Context, in Fields) (Created, error) {
+// Create creates a webhook of the admin by, and returns it with its secret. ValidationFailed: the URL or an event is invalid.
+// Conflict: there are already maxWebhooks webhooks.
+func (s *Service) Create(ctx context.Context, by store.ID, in Fields) (Created, error) {
 	if err := s.check(in); err != nil {
 		return Created{}, err
 	}
@@ -79,7 +79,7 @@ func (s *Service) Create(ctx context.Context, in Fields) (Created, error) {
 	}
 	in.Events = normalEvents(in.Events)
 	now, id := store.At(s.now()), store.NewID()
-	w := Webhook{Meta: store.NewMeta(id, now), Fields: in, FromNumber: last.Number, FromChange: last.ChangeID}
+	w := Webhook{Meta: store.NewMeta(id, now), Fields: in, UserID: by, FromNumber: last.Number, FromChange: last.ChangeID}
 	secret, sealed := s.newSecret(id)
 	w.Secret = sealed
 	err = s.db.Together(ctx, func(ctx context.Context) error {
@@ -144,9 +144,9 @@ func (s *Service) Get(ctx context.Context, id store.ID) (Webhook, error) {
 	return s.webhooks.Get(ctx, id)
 }
 
-// Update changes the given fields. A webhook that Update enables receives only later events. NotFound: there is no such webhook.
-// ValidationFailed: see Create.
-func (s *Service) Update(ctx context.Context, id store.ID, in store.Patch[Input]) (Webhook, error) {
+// Update changes the given fields for the admin by. A webhook that Update enables receives only later events. NotFound: there is
+// no such webhook. ValidationFailed: see Create.
+func (s *Service) Update(ctx context.Context, by, id store.ID, in store.Patch[Input]) (Webhook, error) {
 	if err := s.check(in.Fields.Fields); err != nil {
 		return Webhook{}, err
 	}
@@ -163,6 +163,12 @@ func (s *Service) Update(ctx context.Context, id store.ID, in store.Patch[Input]
 		}
 		if w.Enabled != before.Enabled || w.URL != before.URL {
 			w.FailingSince = nil
+		}
+		if w.Enabled {
+			w.DisabledReason = ""
+		}
+		if w.Enabled != before.Enabled || w.URL != before.URL || !slices.Equal(w.Events, before.Events) {
+			w.UserID = by
 		}
 		return nil
 	})

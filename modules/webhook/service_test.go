@@ -98,7 +98,7 @@ func TestPrivateRecords(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	w := newFixture(t, testdb.Open(t), resource.Own, "127.0.0.0/8")
-	if _, err := w.Create(t.Context(), Fields{URL: receiver.URL, Events: []string{"private-note.created"}, Enabled: true}); err != nil {
+	if _, err := w.Create(t.Context(), store.ID{}, Fields{URL: receiver.URL, Events: []string{"private-note.created"}, Enabled: true}); err != nil {
 		t.Fatal(err)
 	}
 	w.run(t)
@@ -124,7 +124,7 @@ func TestExpiredPosition(t *testing.T) {
 	t.Cleanup(receiver.Close)
 	w := newFixture(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
 	w.add(t, "before")
-	if _, err := w.Create(t.Context(), Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true}); err != nil {
+	if _, err := w.Create(t.Context(), store.ID{}, Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true}); err != nil {
 		t.Fatal(err)
 	}
 	w.add(t, "lost")
@@ -153,7 +153,7 @@ func TestExpiredPosition(t *testing.T) {
 func TestNewMasterKey(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, testdb.Open(t), resource.Public)
-	created, err := w.Create(t.Context(), Fields{URL: "https://example.com/", Events: []string{"*"}, Enabled: true})
+	created, err := w.Create(t.Context(), store.ID{}, Fields{URL: "https://example.com/", Events: []string{"*"}, Enabled: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestNewMasterKey(t *testing.T) {
 func TestOldKeyRemoved(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, testdb.Open(t), resource.Public)
-	created, err := w.Create(t.Context(), Fields{URL: "https://example.com/", Events: []string{"*"}, Enabled: true})
+	created, err := w.Create(t.Context(), store.ID{}, Fields{URL: "https://example.com/", Events: []string{"*"}, Enabled: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestCrash(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
 	t.Cleanup(receiver.Close)
 	w := newFixture(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
-	created, err := w.Create(t.Context(), Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true})
+	created, err := w.Create(t.Context(), store.ID{}, Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestBacklog(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	w := newFixture(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
-	if _, err := w.Create(t.Context(), Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true}); err != nil {
+	if _, err := w.Create(t.Context(), store.ID{}, Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true}); err != nil {
 		t.Fatal(err)
 	}
 	var writers sync.WaitGroup
