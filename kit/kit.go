@@ -140,6 +140,9 @@ type Auth struct {
 	User   gin.HandlerFunc // a user token
 	Admin  gin.HandlerFunc // a user token of an admin
 
+	// Refresh is like Public, but ignores an Authorization header without the master key: clients that send a user token with all
+	// requests refresh when the token has expired.
+	Refresh gin.HandlerFunc
 	// Provider is like Public, but access_token in the body is a token of an identity provider. The session of a user token
 	// must have been opened at most 10 minutes ago.
 	Provider gin.HandlerFunc

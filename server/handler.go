@@ -160,7 +160,11 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		return nil, err
 	}
 	h := &Handler{engine: engine, modules: o.Modules, Emails: o.Deps.Email, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...)}
-	engine.Use(middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz), middleware.Recovery(), middleware.Timeout(requestTimeout),
+	forwarded, err := middleware.Forwarded(o.Deps.Log, s.TrustedProxies)
+	if err != nil {
+		return nil, fmt.Errorf("server: trusted proxies: %w", err)
+	}
+	engine.Use(forwarded, middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz), middleware.Recovery(), middleware.Timeout(requestTimeout),
 		middleware.ResponseBudget(rest.NewBudget(max(pageBytes, 5*s.MaxBodyBytes), max(recordBytes, 5*s.MaxBodyBytes), pageWait)))
 	if len(s.CORSOrigins) > 0 {
 		engine.Use(middleware.CORS(s.CORSOrigins))

@@ -562,28 +562,44 @@ func TestPanicInResponse(t *testing.T) {
 }
 
 // TestClientAddress checks that X-Forwarded-For is used only from trusted proxies. The client address is the last address that
-// is not a trusted proxy.
+// is not a trusted proxy. An unreadable address of a trusted proxy is logged once.
 func TestClientAddress(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		trusted   []string
 		forwarded string
 		want      string
+		warnings  int
 	}{
-		"no trusted proxy":   {nil, "203.0.113.7", "192.0.2.1"},
-		"one proxy":          {[]string{"192.0.2.0/24"}, "203.0.113.7", "203.0.113.7"},
-		"a forged hop":       {[]string{"192.0.2.0/24"}, "198.51.100.1, 203.0.113.7", "203.0.113.7"},
-		"two proxies":        {[]string{"192.0.2.0/24", "10.0.0.0/8"}, "203.0.113.7, 10.1.2.3", "203.0.113.7"},
-		"another is trusted": {[]string{"10.0.0.0/8"}, "203.0.113.7", "192.0.2.1"},
-		"nonsense":           {[]string{"192.0.2.0/24"}, "me", "192.0.2.1"},
+		"no trusted proxy":      {nil, "203.0.113.7:40001", "192.0.2.1", 0},
+		"one proxy":             {[]string{"192.0.2.0/24"}, "203.0.113.7", "203.0.113.7", 0},
+		"a forged hop":          {[]string{"192.0.2.0/24"}, "198.51.100.1, 203.0.113.7", "203.0.113.7", 0},
+		"two proxies":           {[]string{"192.0.2.0/24", "10.0.0.0/8"}, "203.0.113.7, 10.1.2.3", "203.0.113.7", 0},
+		"another is trusted":    {[]string{"10.0.0.0/8"}, "me", "192.0.2.1", 0},
+		"nonsense":              {[]string{"192.0.2.0/24"}, "me", "192.0.2.1", 1},
+		"a port":                {[]string{"192.0.2.0/24"}, "203.0.113.7:40001", "203.0.113.7", 0},
+		"two ports":             {[]string{"192.0.2.0/24", "10.0.0.0/8"}, "me, 203.0.113.7:40001 , 10.1.2.3:80", "203.0.113.7", 0},
+		"IPv6":                  {[]string{"192.0.2.0/24"}, "2001:DB8::1", "2001:db8::1", 0},
+		"IPv6 and a port":       {[]string{"192.0.2.0/24"}, "[2001:db8::1]:443", "2001:db8::1", 0},
+		"IPv6 in brackets":      {[]string{"192.0.2.0/24"}, "[2001:db8::1]", "2001:db8::1", 0},
+		"IPv4 in brackets":      {[]string{"192.0.2.0/24"}, "[203.0.113.7]", "192.0.2.1", 1},
+		"an open bracket":       {[]string{"192.0.2.0/24"}, "[2001:db8::1", "192.0.2.1", 1},
+		"a port that is none":   {[]string{"192.0.2.0/24"}, "203.0.113.7:http", "192.0.2.1", 1},
+		"unreadable in between": {[]string{"192.0.2.0/24", "10.0.0.0/8"}, "203.0.113.7, unknown, 10.1.2.3", "192.0.2.1", 1},
 	} {
-		s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
+		var log strings.Builder
+		s := newHandler(t, &log, func(r gin.IRouter, auth kit.Auth) {
 			r.GET("/address", auth.Public, rest.Handle(func(g *gin.Context) error { return rest.OK(g, g.ClientIP()) }))
 		}, func(o *HandlerOptions) { o.Settings.TrustedProxies = test.trusted })
 		// httptest's requests come from 192.0.2.1.
-		w := do(s, "GET", "/address", "", "", "X-Forwarded-For", test.forwarded, "X-Real-Ip", "198.51.100.2")
-		if got := strings.TrimSpace(w.Body.String()); got != `"`+test.want+`"` {
-			t.Errorf("%s: %s, want %s", name, got, test.want)
+		for range 2 {
+			w := do(s, "GET", "/address", "", "", "X-Forwarded-For", test.forwarded, "X-Real-Ip", "198.51.100.2", "Forwarded", "for=198.51.100.2")
+			if got := strings.TrimSpace(w.Body.String()); got != `"`+test.want+`"` {
+				t.Errorf("%s: %s, want %s", name, got, test.want)
+			}
+		}
+		if n := strings.Count(log.String(), "level=WARN"); n != test.warnings {
+			t.Errorf("%s: %d warnings, want %d: %s", name, n, test.warnings, &log)
 		}
 	}
 }

@@ -60,7 +60,7 @@ var matrix = []matrixRow{
 	{"DELETE /users/:id", "", "401 401 204 403 204 401 403 403"},
 
 	{"POST /auth", "", "401 201* 401 401 401 401 401 401"},
-	{"POST /auth/refresh", `{"refresh_token":"{refresh}"}`, "201* 201* 201* 201* 201* 401 201* 201*"},
+	{"POST /auth/refresh", `{"refresh_token":"{refresh}"}`, "201* 201* 201* 201* 201* 201* 201* 201*"},
 	{"GET /auth/sessions", "", "401 401 200 200 200 401 200 200"},
 	{"DELETE /auth", "", "401 401 204 204 204 401 204 204"},
 	{"DELETE /auth/sessions", "", "401 401 204 204 204 401 204 204"},

@@ -46,7 +46,7 @@ func Middleware(resources func() []string) kit.Middleware {
 	}
 	none := func(*gin.Context) {}
 	auth := kit.Auth{
-		Public: allow, SignIn: allow, Master: allow, User: allow, Admin: allow, Provider: allow, StepUp: allow, StepUpAdmin: allow, StepUpOthers: allow,
+		Public: allow, SignIn: allow, Master: allow, User: allow, Admin: allow, Refresh: allow, Provider: allow, StepUp: allow, StepUpAdmin: allow, StepUpOthers: allow,
 		Role: func(...access.Role) gin.HandlerFunc { return allow },
 	}
 	same := func() kit.Auth { return auth }

@@ -64,7 +64,7 @@ func (c *controller) signOut(g *gin.Context) error {
 // refresh replaces a refresh token.
 //
 //	@Summary		Refresh a session
-//	@Description	Returns a new user token and a new refresh token, which replaces the old refresh token. For 30 seconds, the old refresh token can be sent again and returns the same new refresh token, for example after a lost response or from a second tab. After that, a request with the old refresh token ends the session.
+//	@Description	Returns a new user token and a new refresh token, which replaces the old refresh token. For 30 seconds, the old refresh token can be sent again and returns the same new refresh token, for example after a lost response or from a second tab. After that, a request with the old refresh token ends the session. An expired user token in the Authorization header is ignored.
 //	@Tags			auth
 //	@Param			input	formData	RefreshInput	true	"the refresh token"
 //	@Success		201		{object}	user.SignedIn

@@ -50,7 +50,7 @@ func TestRefresh(t *testing.T) {
 		t.Error("the old user token has not expired, or the new one has")
 	}
 	api.Clock.Advance(30*24*time.Hour - 2*time.Minute)
-	third := read(refresh(api, second.RefreshToken))
+	third := read(api.Do(request{Method: "POST", Path: "/auth/refresh", As: second.Token, Form: url.Values{"refresh_token": {second.RefreshToken}}})) // second.Token has expired
 	api.Clock.Advance(30 * 24 * time.Hour)
 	if status := refresh(api, third.RefreshToken).Status; status != 401 {
 		t.Errorf("an expired session is refreshed: %d", status)
@@ -166,9 +166,12 @@ func TestRefreshLimit(t *testing.T) {
 	if status := refresh(api, session.RefreshToken).Status; status != 201 {
 		t.Errorf("a good one: %d", status)
 	}
-	trusted := request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {"unknown"}, "access_token": {testkit.MasterKey}}}
-	if status := api.Do(trusted).Status; status != 401 {
-		t.Errorf("a server with the master key, for another client: %d", status)
+	inBody := request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {"unknown"}, "access_token": {testkit.MasterKey}}}
+	inHeader := request{Method: "POST", Path: "/auth/refresh", As: testkit.MasterKey, Form: url.Values{"refresh_token": {"unknown"}}}
+	for _, trusted := range []request{inBody, inHeader} {
+		if status := api.Do(trusted).Status; status != 401 {
+			t.Errorf("a server with the master key, for another client: %d", status)
+		}
 	}
 	api.Clock.Advance(15 * time.Minute)
 	if status := refresh(api, "unknown").Status; status != 401 {
