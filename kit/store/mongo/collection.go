@@ -291,7 +291,11 @@ func (c *collection) modify(ctx context.Context, filter, unmodified, update bson
 	if !errors.Is(err, driver.ErrNoDocuments) {
 		return raw, err
 	}
-	raw, err = c.coll.FindOne(ctx, filter, options.FindOne().SetProjection(c.projection(nil))).Raw()
+	one := options.FindOne()
+	if projection := c.projection(nil); projection != nil { // the driver rejects a nil bson.D
+		one.SetProjection(projection)
+	}
+	raw, err = c.coll.FindOne(ctx, filter, one).Raw()
 	if err != nil || hasValues(raw, unmodified) {
 		return raw, err
 	}
