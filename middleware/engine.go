@@ -181,7 +181,7 @@ func CORS(origins []string) gin.HandlerFunc {
 	rules := cors.New(cors.Options{
 		AllowedOrigins: origins,
 		AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "Last-Event-ID", "X-Request-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "Last-Event-ID", "X-Request-Id", "Traceparent", "Tracestate", "Baggage", "Sentry-Trace", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"},
 		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "WWW-Authenticate", "Content-Disposition", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy", "Deprecation", "Sunset"},
 		MaxAge:         600, // seconds
 	})

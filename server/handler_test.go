@@ -440,7 +440,7 @@ func TestHeaders(t *testing.T) {
 		if got := w.Header().Get("Access-Control-Allow-Origin"); got != want || w.Code != 200 {
 			t.Errorf("origin %s: %q, %d", origin, got, w.Code)
 		}
-		w = do(s, "OPTIONS", "/things/1", "", "", "Origin", origin, "Access-Control-Request-Method", "PATCH", "Access-Control-Request-Headers", "authorization")
+		w = do(s, "OPTIONS", "/things/1", "", "", "Origin", origin, "Access-Control-Request-Method", "PATCH", "Access-Control-Request-Headers", "authorization,baggage,sentry-trace,traceparent,tracestate")
 		if got := w.Header().Get("Access-Control-Allow-Origin"); got != want {
 			t.Errorf("preflight of %s: %q", origin, got)
 		}

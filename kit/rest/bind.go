@@ -49,10 +49,11 @@ func Bind[T any](g *gin.Context, views ...any) (T, error) {
 }
 
 // BindPatch is like Bind, for an update: a required parameter may be absent. Patch.Given has the names of the parameters in the
-// request.
+// request. Patch.Merge is set if the Content-Type is application/merge-patch+json; a store.Object then keeps its null properties.
 func BindPatch[T any](g *gin.Context, views ...any) (store.Patch[T], error) {
 	in, given, err := bind[T](g, true, views)
-	return store.Patch[T]{Fields: in, Given: given}, err
+	params, _ := Body(g) // bind has returned this error
+	return store.Patch[T]{Fields: in, Given: given, Merge: params.merge}, err
 }
 
 // BindSome is like Bind, but ignores unknown parameters. Middleware uses it for parameters that the handler binds too.
@@ -248,7 +249,12 @@ func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, fiel
 		return true, true, nil
 	}
 	if f.parser && raw != nil {
-		fieldErrs = allocate(dst).Addr().Interface().(Parser).ParseInput(f.name, raw)
+		target := allocate(dst).Addr().Interface()
+		parse := target.(Parser).ParseInput
+		if object, ok := target.(*store.Object); ok && p.merge {
+			parse = object.ParseMerge
+		}
+		fieldErrs = parse(f.name, raw)
 		for i := range fieldErrs {
 			fieldErrs[i].In = "body"
 		}

@@ -159,6 +159,28 @@ func TestJSONOnly(t *testing.T) {
 	}
 }
 
+// TestMergePatch reads the same change as JSON and as a merge patch, which keeps the null properties of objects.
+func TestMergePatch(t *testing.T) {
+	t.Parallel()
+	type input struct {
+		Data  *store.Object `json:"data"`
+		Other store.Object  `json:"other"`
+	}
+	for contentType, merge := range map[string]bool{jsonType: false, typeMergePatch: true} {
+		c, _ := gin.CreateTestContext(httptest.NewRecorder())
+		c.Request = httptest.NewRequest("PATCH", "/", strings.NewReader(`{"data":{"a":{"b":null}},"other":null}`))
+		c.Request.Header.Set("Content-Type", contentType)
+		p, err := BindPatch[input](c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, kept := (*p.Fields.Data)["a"].(map[string]any)["b"]
+		if p.Merge != merge || kept != merge || p.Fields.Other != nil || !slices.Equal(p.Given, []string{"data", "other"}) {
+			t.Errorf("%s: %+v with %v", contentType, p, *p.Fields.Data)
+		}
+	}
+}
+
 // TestReadUnannounced checks that the size limit applies to a body without Content-Length.
 func TestReadUnannounced(t *testing.T) {
 	t.Parallel()

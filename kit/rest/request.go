@@ -194,6 +194,8 @@ func BasicAuth(g *gin.Context) (email, password string, given bool) {
 type Params struct {
 	form url.Values                 // nil if the body is not a form
 	json map[string]json.RawMessage // nil if the body is not JSON
+
+	merge bool // the body is a JSON Merge Patch (RFC 7396)
 }
 
 // Body returns the parameters of the request body. It reads the body once per request. A GET request has no parameters.
@@ -324,7 +326,7 @@ func readBody(r *http.Request) (Params, error) {
 		return Params{form: form}, err
 	}
 	object, err := parseObject(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))) // a byte order mark; see RFC 8259, section 8.1
-	return Params{json: object}, err
+	return Params{json: object, merge: mediaType == typeMergePatch}, err
 }
 
 // The media types of bodies.

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"testing"
 )
@@ -12,6 +14,8 @@ type patched struct {
 	When  Time     `json:"when" default:"2026-01-02T03:04:05.678Z"`
 	Pages *int64   `json:"pages"`
 	Tags  []string `json:"tags"`
+	Data  Object   `json:"data"`
+	Meta  *Object  `json:"meta"`
 }
 
 func TestPatchChanges(t *testing.T) {
@@ -20,17 +24,23 @@ func TestPatchChanges(t *testing.T) {
 		patched
 		Last string `json:"last"`
 	}
+	object := Object{"a": nil}
 	for name, test := range map[string]struct {
 		in   Patch[input]
 		want []Change
 	}{
 		"nothing": {Patch[input]{Fields: input{Last: "x"}}, nil},
 		"values": {
-			Patch[input]{input{patched{Title: "a", Pages: new(int64(3)), Tags: []string{"c"}}, "x"}, []string{"tags", "title", "pages"}},
+			Patch[input]{Fields: input{patched{Title: "a", Pages: new(int64(3)), Tags: []string{"c"}}, "x"}, Given: []string{"tags", "title", "pages"}},
 			[]Change{Set("title", "a"), Set("pages", new(int64(3))), Set("tags", []string{"c"})},
 		},
+		"merge": {
+			Patch[input]{Fields: input{patched{Data: object, Meta: &object}, ""}, Given: []string{"data", "meta", "pages", "last"}, Merge: true},
+			[]Change{Unset("pages"), {Op: OpMerge, Field: "data", Value: object}, {Op: OpMerge, Field: "meta", Value: object}, Set("last", "")},
+		},
+		"merge with null": {Patch[input]{Given: []string{"data", "meta"}, Merge: true}, []Change{Set("data", Object(nil)), Unset("meta")}},
 		"empty": {
-			Patch[input]{input{patched{Tags: []string{}}, ""}, []string{"title", "pages", "tags", "last"}},
+			Patch[input]{Fields: input{patched{Tags: []string{}}, ""}, Given: []string{"title", "pages", "tags", "last"}},
 			[]Change{Set("title", ""), Unset("pages"), Set("tags", []string{}), Set("last", "")},
 		},
 	} {
@@ -53,7 +63,7 @@ func TestPatchApply(t *testing.T) {
 		patched
 	}
 	got := document{Kept: "kept", Last: "old", patched: patched{Title: "old", Count: 1, Pages: new(int64(1)), Tags: []string{"old"}}}
-	p := Patch[input]{input{"new", patched{Title: "new", Tags: []string{}, Count: 7}}, []string{"last", "title", "pages", "tags"}}
+	p := Patch[input]{Fields: input{"new", patched{Title: "new", Tags: []string{}, Count: 7}}, Given: []string{"last", "title", "pages", "tags"}}
 	p.Apply(&got)
 	if want := (document{Kept: "kept", Last: "new", patched: patched{Title: "new", Count: 1, Tags: []string{}}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
@@ -74,5 +84,49 @@ func TestSetDefaults(t *testing.T) {
 	var pointer *patched
 	if SetDefaults(&pointer); pointer != nil {
 		t.Errorf("%+v", pointer)
+	}
+}
+
+// TestApplyMerge merges objects into a document.
+func TestApplyMerge(t *testing.T) {
+	t.Parallel()
+	got := patched{Data: Object{"a": 1.0, "b": 2.0}}
+	p := Patch[patched]{Fields: patched{Data: Object{"a": nil}, Meta: &Object{"c": 3.0}}, Given: []string{"data", "meta"}, Merge: true}
+	p.Apply(&got)
+	if want := (patched{Data: Object{"b": 2.0}, Meta: &Object{"c": 3.0}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// TestMerged checks the examples of RFC 7396, appendix A, whose target and patch are objects.
+func TestMerged(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ object, patch, want string }{
+		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
+		{`{"a":"b"}`, `{"a":null}`, `{}`},
+		{`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`},
+		{`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
+		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
+		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
+		{`{"a":"foo"}`, `{"a":{"b":1}}`, `{"a":{"b":1}}`},
+		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
+		{`null`, `{"a":{"b":null,"c":1}}`, `{"a":{"c":1}}`},
+	} {
+		var object, patch Object
+		if err := json.Unmarshal([]byte(test.object), &object); err != nil {
+			t.Fatal(err)
+		}
+		if fieldErrs := patch.ParseMerge("data", []byte(test.patch)); fieldErrs != nil {
+			t.Fatal(fieldErrs)
+		}
+		before := fmt.Sprint(object, patch)
+		if got, err := json.Marshal(merged(object, patch)); err != nil || string(got) != test.want {
+			t.Errorf("%s and %s: %s, want %s, %v", test.object, test.patch, got, test.want, err)
+		}
+		if after := fmt.Sprint(object, patch); after != before {
+			t.Errorf("%s became %s", before, after)
+		}
 	}
 }

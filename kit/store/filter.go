@@ -145,6 +145,7 @@ func Inc(field string, n int64) Change { return Change{Op: OpInc, Field: field, 
 type Patch[T any] struct {
 	Fields T
 	Given  []string // JSON names of the fields to change; the values of other fields are ignored
+	Merge  bool     // an Object is a JSON Merge Patch of the field (see OpMerge), and otherwise its new value
 }
 
 // Has reports whether the patch changes the field with the JSON name.
@@ -155,19 +156,32 @@ func (p Patch[T]) Changes() (changes []Change) {
 	v := reflect.ValueOf(p.Fields)
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		if name := FieldName(f); !f.Anonymous && p.Has(name) {
-			changes = append(changes, Set(name, v.FieldByIndex(f.Index).Interface()))
+			change := Set(name, v.FieldByIndex(f.Index).Interface())
+			if patch, ok := asObject(change.Value); ok && p.Merge {
+				change = Change{Op: OpMerge, Field: name, Value: patch}
+			}
+			changes = append(changes, change)
 		}
 	}
 	return changes
 }
 
-// Apply copies the fields in Given to doc, a pointer to a struct. It ignores fields that the struct does not have.
+// Apply copies the fields in Given to doc, a pointer to a struct. It ignores fields that the struct does not have. If Merge is
+// set, it merges objects, and does not check the limits of the result.
 func (p Patch[T]) Apply(doc any) {
 	from, to := reflect.ValueOf(p.Fields), reflect.ValueOf(doc).Elem()
 	for _, f := range reflect.VisibleFields(to.Type()) {
 		for _, given := range reflect.VisibleFields(from.Type()) {
 			if name := FieldName(f); !f.Anonymous && !given.Anonymous && name == FieldName(given) && p.Has(name) {
-				to.FieldByIndex(f.Index).Set(from.FieldByIndex(given.Index).Convert(f.Type))
+				value := from.FieldByIndex(given.Index)
+				if patch, ok := asObject(value.Interface()); ok && p.Merge {
+					object := Object(merged(objectAt(doc, name), patch))
+					value = reflect.ValueOf(&object)
+					if f.Type.Kind() != reflect.Pointer {
+						value = value.Elem()
+					}
+				}
+				to.FieldByIndex(f.Index).Set(value.Convert(f.Type))
 			}
 		}
 	}

@@ -323,8 +323,11 @@ func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change)
 	if err := c.names.changes(f, changes); err != nil {
 		return doc, err
 	}
-	if len(changes) == 0 {
+	switch {
+	case len(changes) == 0:
 		return c.First(ctx, f)
+	case slices.ContainsFunc(changes, func(change Change) bool { return change.Op == OpMerge }):
+		return c.updateMerged(ctx, f, changes)
 	}
 	if !slices.ContainsFunc(changes, func(change Change) bool { return change.Field == "updatedAt" }) {
 		changes = append(slices.Clip(changes), Change{Op: OpSet, Field: "updatedAt", Value: At(c.now()), Implied: true})

@@ -173,6 +173,11 @@ const (
 
 // ParseInput implements rest.Parser. It returns the errors of the value; nil if the value is valid.
 func (o *Object) ParseInput(name string, value stdjson.RawMessage) []apperr.Field {
+	return o.parse(name, value, false)
+}
+
+// parse is like ParseInput; if keepNull is true, it does not remove null properties.
+func (o *Object) parse(name string, value stdjson.RawMessage, keepNull bool) []apperr.Field {
 	fieldErr := func(code apperr.FieldCode, format string, args ...any) []apperr.Field {
 		return []apperr.Field{{Param: name, Code: code, Message: fmt.Sprintf(format, args...)}}
 	}
@@ -181,7 +186,7 @@ func (o *Object) ParseInput(name string, value stdjson.RawMessage) []apperr.Fiel
 	}
 	err := json.Unmarshal(value, (*map[string]any)(o))
 	if err == nil {
-		err = normalize(map[string]any(*o), 1)
+		err = normalize(map[string]any(*o), 1, keepNull)
 	}
 	switch {
 	case errors.Is(err, errTooDeep):
@@ -194,9 +199,9 @@ func (o *Object) ParseInput(name string, value stdjson.RawMessage) []apperr.Fiel
 
 var errTooDeep, errNUL = errors.New("too deep"), errors.New("a string has the character U+0000")
 
-// normalize removes the null properties of the objects in v. depth is the level of v. It fails with errTooDeep if v has too many
+// normalize removes the null properties of the objects in v, unless keepNull is true. depth is the level of v. It fails with errTooDeep if v has too many
 // levels, and with errNUL if a string or a name has the character U+0000.
-func normalize(v any, depth int) (err error) {
+func normalize(v any, depth int, keepNull bool) (err error) {
 	switch v := v.(type) {
 	case string:
 		if strings.ContainsRune(v, 0) {
@@ -207,17 +212,17 @@ func normalize(v any, depth int) (err error) {
 			return errTooDeep
 		}
 		for _, item := range v {
-			err = errors.Join(err, normalize(item, depth+1))
+			err = errors.Join(err, normalize(item, depth+1, keepNull))
 		}
 	case map[string]any:
 		if depth > MaxObjectDepth {
 			return errTooDeep
 		}
 		for key, item := range v {
-			if item == nil {
+			if item == nil && !keepNull {
 				delete(v, key)
 			}
-			err = errors.Join(err, normalize(key, depth), normalize(item, depth+1))
+			err = errors.Join(err, normalize(key, depth, keepNull), normalize(item, depth+1, keepNull))
 		}
 	}
 	return err

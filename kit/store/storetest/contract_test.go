@@ -97,6 +97,7 @@ func testEngine(t *testing.T, open Opener) {
 		{"UpdatedAt", testUpdatedAt},
 		{"Modify", testModify},
 		{"ModifyTogether", testModifyTogether},
+		{"Merge", testMerge},
 		{"Atomic", testAtomic},
 		{"AtomicRollback", testAtomicRollback},
 		{"AtomicReads", testAtomicReads},

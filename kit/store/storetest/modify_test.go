@@ -2,6 +2,9 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,5 +119,50 @@ func testModifyTogether(t *testing.T, open Opener) {
 	must(t, err)
 	if won != crowd || got.Count != crowd || got.Version != crowd+1 {
 		t.Errorf("%d callers have counted to %d, in version %d", won, got.Count, got.Version)
+	}
+}
+
+// testMerge merges objects into a field, one after another and concurrently. No merge may undo another one.
+func testMerge(t *testing.T, open Opener) {
+	db := open(t)
+	c := store.Open[typed](db, store.Spec{Name: "test_" + store.NewID().Hex()})
+	must(t, db.Prepare(t.Context()))
+	d := typed{Meta: newDoc("").Meta, Data: &store.Object{"a": map[string]any{"b": 1.0, "c": 2.0}, "d": []any{1.0}}}
+	must(t, c.Insert(t.Context(), d))
+	merge := func(versions store.Versions, patch store.Object, others ...store.Change) (typed, error) {
+		return c.UpdateByID(t.Context(), d.ID, versions, append(others, store.Change{Op: store.OpMerge, Field: "data", Value: patch})...)
+	}
+	got, err := merge(nil, store.Object{"a": map[string]any{"b": nil, "e": map[string]any{"f": nil, "g": 3.0}}, "d": []any{nil, 2.0}}, store.Set("title", "t"))
+	must(t, err)
+	const want = "map[a:map[c:2 e:map[g:3]] d:[<nil> 2]]"
+	if fmt.Sprint(*got.Data) != want || got.Title != "t" || got.Version != 2 {
+		t.Errorf("merged: %v in %+v", *got.Data, got)
+	}
+	got, err = merge(store.Versions{2}, store.Object{"x": nil, "a": map[string]any{}})
+	must(t, err)
+	if fmt.Sprint(*got.Data) != want || got.Version != 2 {
+		t.Errorf("merged nothing: %v in %+v", *got.Data, got)
+	}
+	_, err = merge(store.Versions{1}, store.Object{"x": 1.0})
+	wantCode(t, err, apperr.PreconditionFailed)
+	_, err = merge(nil, store.Object{"x": strings.Repeat("x", store.MaxObjectBytes-20)})
+	wantCode(t, err, apperr.ValidationFailed)
+
+	won := together(t, "", func(i int) error {
+		_, err := merge(nil, store.Object{"n": map[string]any{strconv.Itoa(i): 1.0}})
+		return err
+	})
+	got, err = c.Get(t.Context(), d.ID)
+	must(t, err)
+	if n := (*got.Data)["n"].(map[string]any); len(n) != crowd || won != crowd || fmt.Sprint((*got.Data)["a"]) != "map[c:2 e:map[g:3]]" {
+		t.Errorf("%d of %d merges: %v", len(n), crowd, *got.Data)
+	}
+	if _, err := c.UpdateByID(t.Context(), d.ID, nil, store.Unset("data")); err != nil {
+		t.Error(err)
+	}
+	got, err = merge(nil, store.Object{"a": 1.0, "b": nil})
+	must(t, err)
+	if fmt.Sprint(*got.Data) != "map[a:1]" {
+		t.Errorf("merged into nothing: %v", *got.Data)
 	}
 }
