@@ -51,6 +51,13 @@ var attacks = []attack{
 			return body[:len(body)-1]
 		}, true,
 		func(*service) []byte { return request("GET", "/articles?limit=1", "", "") }},
+	{"10 connections of a user who repeats a batch that fails", false, nil, 10,
+		func(s *service, _ int) []byte {
+			return request("POST", "/batch", "Bearer "+s.tokens[1], failingBatch)
+		}, false,
+		func(s *service) []byte {
+			return request("PATCH", "/users/me", "Bearer "+s.tokens[0], fmt.Sprintf(`{"name":"N%d"}`, time.Now().UnixNano()))
+		}},
 	{"6 users who create articles of 100,000 Han characters", false, nil, 24,
 		func(s *service, client int) []byte {
 			return request("POST", "/articles", "Bearer "+s.tokens[1+client%6], `{"title":"T","content":"`+han(100_000)+`"}`)
@@ -59,6 +66,10 @@ var attacks = []attack{
 			return request("PATCH", "/users/me", "Bearer "+s.tokens[0], fmt.Sprintf(`{"name":"N%d"}`, time.Now().UnixNano()))
 		}},
 }
+
+// failingBatch creates 99 articles, and fails at the last operation.
+var failingBatch = `{"operations":[` + strings.Repeat(`{"method":"POST","path":"/articles","body":{"title":"T","content":"one two three four five"}},`, 99) +
+	`{"method":"DELETE","path":"/articles/000000000000000000000000"}]}`
 
 func han(n int) string {
 	var text strings.Builder
