@@ -3,13 +3,14 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"slices"
 	"strings"
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/textsearch"
 )
 
-// Indexing takes about 1.5 µs for each word: 3 ms for maxWords, 150 ms for 100,000 Chinese characters, each of which begins a
+// Indexing takes about 1.1 µs for each word: 2 ms for maxWords, 110 ms for 100,000 Chinese characters, each of which begins a
 // word. Meanwhile other writes wait. Therefore a write splits a long text into words before it waits for the writer. Writes with
 // more than maxWords words take turns. Between two turns, the other waiting writes run.
 const (
@@ -93,6 +94,7 @@ func (c *collection) writeText(ctx context.Context, b *builder, do func(*transac
 	if words == nil {
 		words = textsearch.Words(text)
 	}
+	slices.Sort(words) // before the transaction: FTS5 sorts the words too, and indexes sorted ones in three quarters of the time
 	if err := c.db.writer.doLarge(withWords(text, words, do)); err != nil {
 		return err
 	}
