@@ -44,7 +44,7 @@ func TestRoom(t *testing.T) {
 		}))
 		engine.POST("/atomic", i.Middleware(), rest.Handle(func(g *gin.Context) error {
 			body := []byte(strings.Repeat("x", size))
-			err := db.Atomic(g.Request.Context(), func(ctx context.Context) error { return KeepResponse(ctx, g, 200, body) })
+			err := db.Together(g.Request.Context(), func(ctx context.Context) error { return KeepResponse(ctx, g, 200, body) })
 			if err == nil {
 				g.Data(200, rest.ContentType, body)
 			}

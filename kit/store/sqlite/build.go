@@ -8,6 +8,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"example.com/ginseng/kit/store"
@@ -20,8 +21,9 @@ type builder struct {
 	strings.Builder
 	c         *collection
 	args      []any
-	searches  bool // the statement has a search
-	usesWords bool // the statement reads the table of words
+	set       map[string]int // by field, the numbers of the parameters with the values that changedDoc sets
+	searches  bool           // the statement has a search
+	usesWords bool           // the statement reads the table of words
 	plan      *searchPlan
 	err       error // the first error
 }
@@ -251,6 +253,10 @@ func (b *builder) changedDoc(changes []store.Change) *builder {
 				return b.fail(err)
 			}
 			b.write(",").path(change.Field).write(",json_patch('{}',").bind(string(data)).write(")")
+			if b.set == nil {
+				b.set = make(map[string]int)
+			}
+			b.set[change.Field] = len(b.args)
 		case store.OpInc:
 			b.write(",").path(change.Field).write(",coalesce(").field(change.Field).write(",0)+").bind(change.Value)
 		case store.OpUnset: // see unsetFields
@@ -261,24 +267,21 @@ func (b *builder) changedDoc(changes []store.Change) *builder {
 	return b.write(",'$.version',coalesce(", expression("version"), ",0)+1)")
 }
 
-// modifies writes a further condition: one of the changes modifies the document. changes is a result of engine.Conditions.
+// modifies writes a further condition: one of the changes modifies the document. changes is a result of engine.Conditions, and
+// changedDoc must have written them.
 func (b *builder) modifies(changes []store.Change) *builder {
 	separator, end := " AND (", ""
 	for _, change := range changes {
 		b.write(separator, "doc->").path(change.Field)
 		separator, end = " OR ", ")"
-		if change.Op == store.OpUnset {
-			b.write(" IS NOT NULL")
-			continue
-		}
-		data, err := encode(change.Value)
+		n := b.set[change.Field]
 		switch {
-		case err != nil:
-			return b.fail(err)
-		case bytes.Contains(data, []byte("null")): // see insert
-			b.write(" IS NOT json_patch('{}',").bind(string(data)).write(")")
-		default:
-			b.write(" IS NOT ").bind(string(data))
+		case n == 0:
+			b.write(" IS NOT NULL")
+		case strings.Contains(b.args[n-1].(string), "null"): // see insert
+			b.write(" IS NOT json_patch('{}',?", strconv.Itoa(n), ")")
+		default: // the parameter is not bound again, because its value can be large
+			b.write(" IS NOT ?", strconv.Itoa(n))
 		}
 	}
 	return b.write(end)
