@@ -312,15 +312,16 @@ func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error
 	return u, err
 }
 
-// UndoUntil implements user.Addresses.
-func (s *Service) UndoUntil(ctx context.Context, u user.User) (until store.Time, err error) {
+// Former implements user.Addresses.
+func (s *Service) Former(ctx context.Context, u user.User) (addresses []string, until store.Time, err error) {
 	links, err := s.List(ctx, store.And(store.Eq("userId", u.ID), store.Eq("purpose", undo), store.Gte("epoch", u.UndoFrom)))
 	for _, link := range links {
+		addresses = append(addresses, link.Email)
 		if link.ExpiresAt.After(until.Time) {
 			until = link.ExpiresAt
 		}
 	}
-	return until, err
+	return addresses, until, err
 }
 
 // Reserved implements user.Addresses. A former address that was verified is reserved while the change can be undone.

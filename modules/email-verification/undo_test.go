@@ -2,6 +2,7 @@ package emailverification_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,4 +119,22 @@ func TestUndoInTurn(t *testing.T) {
 	first = expired.changed(ada.Email, testkit.Password, second)
 	expired.Clock.Advance(week)
 	expired.want(404, confirm(first))
+}
+
+// TestNewAdminAtFormerAddress makes a user an admin whose address was changed. The email about it goes to the former address, too.
+func TestNewAdminAtFormerAddress(t *testing.T) {
+	t.Parallel()
+	api := start(t, func(c *testkit.Config) { delete(c.Env, "SECURITY_NOTICES") })
+	ada, admin := api.SignUp("user"), api.SignUp("admin")
+	const current = "ada@example.org"
+	api.changed(ada.Email, testkit.Password, current)
+	api.want(200, request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: url.Values{"role": {"admin"}}})
+	about := map[string]string{ada.Email: ada.Email, current: current, admin.Email: current} // by recipient
+	for range len(about) {
+		m := api.Email.Next(t)
+		if account, ok := about[m.To]; !ok || !strings.HasPrefix(m.Subject, "A new admin") || !strings.Contains(m.Text, account) {
+			t.Errorf("%+v", m)
+		}
+		delete(about, m.To)
+	}
 }

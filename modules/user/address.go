@@ -16,9 +16,9 @@ type Addresses interface {
 	SignedUp(ctx context.Context, u User)
 	// Reserved reports whether an address in normal form is reserved for a user whose ID is not id.
 	Reserved(ctx context.Context, id store.ID, email string) (bool, error)
-	// UndoUntil returns the time until which a change of the user's address can be undone from a former address. It returns the
-	// zero Time if no change can be undone.
-	UndoUntil(ctx context.Context, u User) (store.Time, error)
+	// Former returns the former addresses of the user from which a change of the address can be undone, and the time until which
+	// this is possible. If no change can be undone, it returns no addresses and the zero Time.
+	Former(ctx context.Context, u User) (addresses []string, until store.Time, err error)
 }
 
 // VerifyWith registers the module that verifies email addresses. It must be called once, before the server starts.

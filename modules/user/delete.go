@@ -56,7 +56,7 @@ func (s *Service) checkUndo(ctx context.Context, caller access.Principal, u User
 	if s.addresses == nil || !caller.Is(u.ID) {
 		return nil
 	}
-	until, err := s.addresses.UndoUntil(ctx, u)
+	_, until, err := s.addresses.Former(ctx, u)
 	if err != nil || until.IsZero() {
 		return err
 	}

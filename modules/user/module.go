@@ -41,7 +41,8 @@ type Settings struct {
 	// SignupEmail is "optional" or "required". If required, a user whose email address is not verified can only read, and call
 	// the routes that are mounted with kit.Auth.AllowRestricted.
 	SignupEmail string `mapstructure:"SIGNUP_EMAIL" default:"optional" validate:"oneof=optional required"`
-	// SecurityNotices sends users an email about changes to their account that somebody else may have made.
+	// SecurityNotices sends users an email about changes to their account that somebody else may have made, and admins an email
+	// about a new admin.
 	SecurityNotices bool `mapstructure:"SECURITY_NOTICES" default:"true"`
 }
 

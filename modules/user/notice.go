@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,16 +12,23 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/ratelimit"
+	"example.com/ginseng/kit/store"
 )
 
 //go:embed emails
 var emails embed.FS
 
-var noticeEmail = email.NewTemplate(emails, "notice", EmailLayout)
+var (
+	noticeEmail   = email.NewTemplate(emails, "notice", EmailLayout)
+	newAdminEmail = email.NewTemplate(emails, "new-admin", EmailLayout)
+)
 
-// notices limits the security notices per address. Further notices are not sent. The limit is not per account, because an account
-// can be deleted and created again.
-var notices = ratelimit.Rule{Name: "notices", Max: 10, Window: time.Hour}
+// notices limits the security notices per address, and newAdmins the emails about new admins. Further emails are not sent. The
+// limits are not per account, because an account can be deleted and created again.
+var (
+	notices   = ratelimit.Rule{Name: "notices", Max: 10, Window: time.Hour}
+	newAdmins = ratelimit.Rule{Name: "new-admins", Max: 10, Window: time.Hour}
+)
 
 // The events of this module, for Notify.
 const (
@@ -30,7 +38,10 @@ const (
 	addressChanged  = "An administrator changed the email address of your account. All sessions have ended. Emails go to the new address from now on."
 )
 
-const noticeKind = "security-notice"
+const (
+	noticeKind   = "security-notice"
+	newAdminKind = "new-admin"
+)
 
 // Notify sends a user an email about an event that somebody else may have caused. event is one or more complete sentences. If the
 // event is a change in a store.DB.Together, use the context of the Together: the email is then stored with the change. An address
@@ -49,23 +60,77 @@ func (s *Service) Notify(ctx context.Context, u User, event string) {
 
 // buildNotice is an email.Builder.
 func (s *Service) buildNotice(ctx context.Context, e email.Entry) (*email.Message, error) {
+	return s.build(ctx, e, notices, newNotice)
+}
+
+// build returns the message that message makes of an entry, or nil if the rule forbids another email to the address.
+func (s *Service) build(ctx context.Context, e email.Entry, rule ratelimit.Rule, message func(to string, args map[string]string, at time.Time) *email.Message) (*email.Message, error) {
 	if e.Attempt == 1 { // count an email once, not once per attempt
-		if _, err := s.limiter.Take(ctx, notices.Of(e.Address)); err != nil {
+		if _, err := s.limiter.Take(ctx, rule.Of(e.Address)); err != nil {
 			return nil, apperr.Replace(err, apperr.TooManyRequests, nil) // no message and no error: nothing is sent
 		}
 	}
-	return newNotice(e.Address, e.Args["name"], e.Args["event"], e.CreatedAt), nil
+	return message(e.Address, e.Args, e.CreatedAt), nil
 }
 
-func newNotice(to, name, event string, at time.Time) *email.Message {
-	return noticeEmail.Message(to, map[string]string{
-		"name": name, "event": event, "time": at.UTC().Format("2 January 2006, 15:04 UTC"),
-	})
+func newNotice(to string, args map[string]string, at time.Time) *email.Message {
+	return noticeEmail.Message(to, map[string]string{"name": args["name"], "event": args["event"], "time": inUTC(at)})
+}
+
+func inUTC(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
+
+// notifyNewAdmin sends an email about the new admin u to the other admins and to u, also to the former addresses of u. before is u
+// before the change. It sends nothing about the first admin. The rules of Notify apply.
+func (s *Service) notifyNewAdmin(ctx context.Context, before, u User) {
+	if !s.settings.SecurityNotices {
+		return
+	}
+	admins, err := s.Admins(ctx)
+	admins = slices.DeleteFunc(admins, func(a User) bool { return a.ID == u.ID })
+	if err == nil && len(admins) == 0 {
+		return
+	}
+	var addresses []string // of u
+	if err == nil && s.addresses != nil {
+		addresses, _, err = s.addresses.Former(ctx, before)
+	}
+	send := func(to User, address, account string) {
+		if err == nil {
+			err = s.emails.Enqueue(ctx, email.Entry{
+				Kind: newAdminKind, UserID: to.ID, Address: address, Args: map[string]string{"name": to.Greeting(), "account": account, "id": u.ID.Hex()},
+			})
+		}
+	}
+	for _, a := range admins {
+		send(a, a.Email, u.Email)
+	}
+	addresses = append(addresses, before.Email, u.Email)
+	slices.Sort(addresses)
+	for _, address := range slices.Compact(addresses) {
+		send(u, address, address) // a former address must not learn the new one
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "emails about a new admin not sent", "user", u.ID.Hex(), "error", err)
+	}
+}
+
+// buildNewAdmin is an email.Builder.
+func (s *Service) buildNewAdmin(ctx context.Context, e email.Entry) (*email.Message, error) {
+	return s.build(ctx, e, newAdmins, newNewAdmin)
+}
+
+func newNewAdmin(to string, args map[string]string, at time.Time) *email.Message {
+	return newAdminEmail.Message(to, map[string]string{"name": args["name"], "account": args["account"], "id": args["id"], "time": inUTC(at)})
 }
 
 // EmailPreviews implements kit.EmailPreviewer.
 func (s *Service) EmailPreviews() []email.Preview {
-	return []email.Preview{{Name: noticeKind, Message: newNotice("ada@example.com", " Ada Lovelace", passwordChanged, s.now())}}
+	const to = "ada@example.com"
+	args := map[string]string{"name": " Ada Lovelace", "event": passwordChanged, "account": "grace@example.com", "id": store.ID{}.Hex()}
+	return []email.Preview{
+		{Name: noticeKind, Message: newNotice(to, args, s.now())},
+		{Name: newAdminKind, Message: newNewAdmin(to, args, s.now())},
+	}
 }
 
 // EmailLayout is the layout of every email; see email.NewTemplate.

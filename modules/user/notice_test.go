@@ -2,6 +2,8 @@ package user_test
 
 import (
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +49,46 @@ func TestNotices(t *testing.T) {
 	}
 	api.Finish()
 	api.Email.None(t)
+}
+
+// TestNewAdmin checks who gets an email about a new admin: the other admins, and the new one, at a former address too. The first
+// admin causes no email, and neither does a change that makes nobody an admin.
+func TestNewAdmin(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, byDefault)
+	root, second, ada := api.SignUp("admin"), api.SignUp("admin"), api.SignUp("user")
+	received := func(want ...string) { // recipients and accounts, in any order
+		t.Helper()
+		var got []string
+		for range want {
+			message := api.Email.Next(t)
+			for strings.Contains(message.Text, "changed the email address") {
+				message = api.Email.Next(t)
+			}
+			account := regexp.MustCompile(`[\w.]+@[\w.]+`).FindString(message.Text)
+			got = append(got, message.To+" "+account)
+			if !strings.HasPrefix(message.Subject, "A new admin") {
+				t.Errorf("%+v", message)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("emails %q, want %q", got, want)
+		}
+	}
+	received(root.Email+" "+second.Email, second.Email+" "+second.Email)
+	change := func(form url.Values) {
+		t.Helper()
+		api.Do(request{Method: "PATCH", Path: "/users/" + ada.ID, As: root.Token, Form: form}).JSON(200)
+	}
+	change(url.Values{"role": {"user"}})
+	change(url.Values{"role": {"admin"}})
+	received(root.Email+" "+ada.Email, second.Email+" "+ada.Email, ada.Email+" "+ada.Email)
+	change(url.Values{"role": {"admin"}})
+	change(url.Values{"role": {"user"}, "email": {"former@example.com"}})
+	change(url.Values{"role": {"admin"}, "email": {"new@example.com"}})
+	received(root.Email+" new@example.com", second.Email+" new@example.com", "former@example.com former@example.com", "new@example.com new@example.com")
 }
 
 // TestGreeting checks which names are used in emails. Somebody else may have chosen the name.

@@ -59,6 +59,7 @@ func newService(d kit.Deps, s Settings) *Service {
 	service.referred = resource.Open(d, storeSpec(), User.Public, resource.Public, resource.Admins)
 	service.users = service.referred.Unrestricted()
 	d.Email.Handle(noticeKind, service.buildNotice)
+	d.Email.Handle(newAdminKind, service.buildNewAdmin)
 	return service
 }
 
@@ -146,6 +147,9 @@ func (s *Service) signUp(ctx context.Context, u User) error {
 		}
 		if err == nil && s.addresses != nil {
 			s.addresses.SignedUp(ctx, u)
+		}
+		if err == nil && u.Role == access.RoleAdmin {
+			s.notifyNewAdmin(ctx, u, u)
 		}
 		return err
 	})
@@ -271,9 +275,12 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 		if err == nil && changed.Email != before.Email {
 			s.Notify(ctx, before, addressChanged)
 		}
+		if err == nil && before.Role != access.RoleAdmin && changed.Role == access.RoleAdmin {
+			s.notifyNewAdmin(ctx, before, changed)
+		}
 		return err
 	}
-	if !in.Has("email") { // one write needs no Together
+	if !in.Has("email") && !in.Has("role") { // one write needs no Together
 		err := change(ctx)
 		return changed, err
 	}
