@@ -1,11 +1,15 @@
 package service_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/pquerna/otp/totp"
+
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/authenticator"
 )
 
 // TestAudit reads who changed an article, page by page.
@@ -57,4 +61,79 @@ func TestAudit(t *testing.T) {
 		s.expect(t, 400, testkit.Request{Method: "GET", Path: "/changes?" + query, As: admin.Token})
 	}
 	s.expect(t, 403, testkit.Request{Method: "GET", Path: "/changes", As: s.owner.Token})
+}
+
+// TestAuditOfAdmins checks the entries of what admins do to others and to webhooks. A sign-up, a sign-in, a refresh, and the
+// user's own changes of sessions, keys and name have no entries, and users have no feed and no webhook events.
+func TestAuditOfAdmins(t *testing.T) {
+	t.Parallel()
+	s := startChanges(t)
+	admin, ada := s.SignUp("admin"), s.SignUp("user")
+	do := func(status int, as testkit.Account, method, path string, body map[string]any) testkit.Response {
+		t.Helper()
+		r := testkit.Request{Method: method, Path: path, As: as.Token}
+		if body != nil {
+			r.JSON = body
+		}
+		return s.expect(t, status, r)
+	}
+	path := "/users/" + ada.ID
+	do(201, ada, "POST", "/auth/refresh", map[string]any{"refresh_token": ada.RefreshToken})
+	do(200, ada, "PATCH", path, map[string]any{"name": "Ada"})
+	for range 2 {
+		key := do(201, ada, "POST", "/users/me/api-keys", map[string]any{"name": "n", "scopes": []string{"*:read"}}).JSON(201)["id"].(string)
+		do(204, ada, "DELETE", "/users/me/api-keys/"+key, nil)
+		key = do(201, ada, "POST", "/users/me/api-keys", map[string]any{"name": "n", "scopes": []string{"*:read"}}).JSON(201)["id"].(string)
+		do(204, admin, "DELETE", path+"/api-keys/"+key, nil)
+	}
+	authenticator := authenticator.Authenticator{Origin: testkit.LinkOrigin}
+	options := do(200, ada, "POST", "/users/me/passkeys/options", nil).JSON(200)
+	credential, err := authenticator.Create(options["publicKey"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	passkey := do(201, ada, "POST", "/users/me/passkeys", map[string]any{"challenge": options["challenge"], "credential": credential}).JSON(201)["id"].(string)
+	do(204, admin, "DELETE", path+"/passkeys/"+passkey, nil)
+	secret := do(201, ada, "POST", "/users/me/two-factor", nil).JSON(201)["secret"].(string)
+	code, _ := totp.GenerateCode(secret, s.Clock.Now()) // the secret is valid
+	do(200, ada, "PUT", "/users/me/two-factor", map[string]any{"code": code})
+	do(204, admin, "DELETE", path+"/two-factor", nil)
+	do(204, ada, "DELETE", "/users/me/sessions", nil)
+	do(204, admin, "DELETE", path+"/sessions", nil)
+	do(200, admin, "PATCH", path, map[string]any{"role": "admin", "name": "N"})
+	do(200, admin, "PATCH", path, map[string]any{"email": "new@example.com", "suspended": true})
+	do(204, admin, "DELETE", path, nil)
+	hook := do(201, admin, "POST", "/webhooks", map[string]any{"url": "https://example.com/", "events": []string{"*"}}).Header.Get("Location")
+	do(200, admin, "PATCH", hook, map[string]any{"url": "https://example.org/", "enabled": true})
+	do(201, admin, "POST", hook+"/secret", nil)
+	do(204, admin, "DELETE", hook, nil)
+
+	for of, want := range map[string][]string{
+		"users&recordId=" + ada.ID: {
+			"deleted []", "updated [email suspended]", "updated [role]", "updated [sessions]",
+			"updated [twoFactor]", "updated [passkeys]", "updated [apiKeys]", "updated [apiKeys]",
+		},
+		"users&recordId=" + admin.ID:                    {"created []"},
+		"webhooks&recordId=" + hook[len("/webhooks/"):]: {"deleted []", "updated [secret]", "updated [url]", "created []"},
+	} {
+		var rows []any
+		for deadline := time.Now().Add(time.Minute); len(rows) < len(want) && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+			rows = s.expect(t, 200, testkit.Request{Method: "GET", Path: "/changes?resource=" + of, As: admin.Token}).JSON(200)["rows"].([]any)
+		}
+		if len(rows) != len(want) {
+			t.Fatalf("%s: %v, want %q", of, rows, want)
+		}
+		for i, row := range rows {
+			row := row.(map[string]any)
+			by := any(admin.ID)
+			if row["resource"] == "users" && row["type"] == "created" { // with the master key
+				by = nil
+			}
+			if got := fmt.Sprint(row["type"], " ", row["fields"]); got != want[i] || row["by"] != by || row["key"] != nil || row["requestId"] == "" {
+				t.Errorf("%s: %v, want %s", of, row, want[i])
+			}
+		}
+	}
+	do(404, admin, "GET", "/users/changes", nil)
+	do(400, admin, "POST", "/webhooks", map[string]any{"url": "https://example.com/", "events": []string{"user.*"}})
 }

@@ -33,7 +33,7 @@ type Change struct {
 	By        *store.ID        `json:"by" swaggertype:"string" extensions:"x-nullable"`                 // ID of the user who made the change; null if the master key was used or there was no caller
 	Key       *store.ID        `json:"key" swaggertype:"string" extensions:"x-nullable"`                // ID of the API key that was used, or null
 	RequestID string           `json:"requestId"`
-	Fields    []string         `json:"fields"` // names of the fields that the update set
+	Fields    []string         `json:"fields"` // names of the fields that the update set, or of what an admin removed from a user
 	CreatedAt store.Time       `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 }
 
@@ -55,7 +55,7 @@ const cursorScope = "audit"
 // Handle returns a page of the log.
 //
 //	@Summary		List changes of all resources
-//	@Description	Returns who changed which records, newest first. Only resources that record their changes are included.
+//	@Description	Returns who changed which records, newest first. Includes the resources that record their changes, webhooks, and users. An entry of a user is a new admin, a change of email, role or suspended, a deletion, or what an admin removed from the account of another user: sessions, twoFactor, passkeys or apiKeys.
 //	@Tags			changes
 //	@Param			query			query		Params	false	"the parameters of the page"
 //	@Param			createdAt[gte]	query		string	false	"only changes at this time or later"	Format(date-time)

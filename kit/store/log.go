@@ -7,7 +7,7 @@ import (
 )
 
 // Log is the log of changes of a database. Each insert, update and delete of a document in a collection with Spec.Changes has
-// exactly one entry, except the changes that a migration or Load makes; see Reset. The entries have consecutive numbers. The
+// exactly one entry, except the changes that a migration or Load makes, see Reset, and the updates that Spec.LogFields excludes. The entries have consecutive numbers. The
 // entries for one document are in the order of its changes. After DB.Prepare has prepared a collection with Spec.Changes, the log
 // has at least one entry.
 type Log interface {
@@ -99,7 +99,8 @@ func AuthorOf(ctx context.Context) Author {
 
 type withoutLogKey struct{}
 
-// WithoutLog returns a context for changes that the log does not record. After the changes, the caller must call Engine.Reset.
+// WithoutLog returns a context for changes that the log does not record. After the changes, the caller must call Engine.Reset,
+// unless the collection has no feed.
 func WithoutLog(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutLogKey{}, true)
 }

@@ -121,9 +121,9 @@ func (n names) changes(f Filter, changes []Change) error {
 	return n.filter(f)
 }
 
-// spec checks the fields of Search, Scope and Indexes. It also fails if a unique index has a list field.
+// spec checks the fields of Search, LogFields, Scope and Indexes. It also fails if a unique index has a list field.
 func (n names) spec(s Spec) error {
-	for _, field := range slices.Concat(s.Search, s.Scope) {
+	for _, field := range slices.Concat(s.Search, s.LogFields, s.Scope) {
 		if err := n.check(field); err != nil {
 			return err
 		}

@@ -80,6 +80,9 @@ type Spec struct {
 	// If Changes is true, the log of changes records each insert, update and delete with its author (WithAuthor). A migration or
 	// a Load makes one entry for all of its changes. Other programs must not delete documents.
 	Changes bool
+	// LogFields limits the log to some updates. If LogFields is not empty, the log records an update only if it sets one of these
+	// top-level fields, and Entry.Fields has only their names.
+	LogFields []string
 	// Scope names fields of type ID or *ID whose values never change, such as the field of the owner. Entries of the log have the
 	// values of these fields.
 	Scope []string
@@ -225,7 +228,7 @@ type clockDB struct {
 }
 
 // Open declares a collection of T on db. If a stored document lacks a field, the field has its default; see SetDefaults. Open
-// panics if T lacks a field of Search, Scope or Indexes, or if a unique index has a list field. The methods of the collection
+// panics if T lacks a field of Search, LogFields, Scope or Indexes, or if a unique index has a list field. The methods of the collection
 // return an error if a filter, a sort, a change or a list of fields names a field that T lacks.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
 	spec.document = reflect.TypeFor[T]()

@@ -16,6 +16,7 @@ import (
 
 // Service has the business rules of API keys.
 type Service struct {
+	db        store.DB
 	users     *user.Module
 	keys      *store.Collection[Key]
 	resources func() []string // the names of the resources; set by Module.Routes
@@ -115,11 +116,18 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, userID, i
 	if err != nil {
 		return err
 	}
-	deleted, err := s.keys.Delete(ctx, store.And(store.Eq("id", id), filter))
-	if err == nil && deleted == 0 {
-		err = store.ErrNotFound
-	}
-	return err
+	return s.db.Together(ctx, func(ctx context.Context) error {
+		deleted, err := s.keys.Delete(ctx, store.And(store.Eq("id", id), filter))
+		switch {
+		case err != nil:
+			return err
+		case deleted == 0:
+			return store.ErrNotFound
+		case caller.Is(userID):
+			return nil
+		}
+		return s.users.RecordRemoval(ctx, userID, user.APIKeys)
+	})
 }
 
 // mayManage checks that the caller may read and delete the keys of a user, and returns the filter that selects the valid keys.

@@ -167,7 +167,7 @@ func (s *Service) Remove(ctx context.Context, userID, id store.ID) error {
 			return store.ErrNotFound
 		}
 		s.notify(ctx, userID, "An administrator removed a passkey from your account.")
-		return nil
+		return s.users.RecordRemoval(ctx, userID, user.Passkeys)
 	})
 }
 

@@ -165,7 +165,12 @@ func (s *Service) Remove(ctx context.Context, caller access.Principal, userID st
 	if _, err := s.factors.Delete(ctx, store.And(store.Eq("id", userID), store.Eq("confirmedAt", nil))); err != nil {
 		return err
 	}
-	return s.remove(ctx, userID, "An administrator turned off two-factor sign-in for your account.", isOn)
+	return s.db.Together(ctx, func(ctx context.Context) error {
+		if err := s.remove(ctx, userID, "An administrator turned off two-factor sign-in for your account.", isOn); err != nil {
+			return err
+		}
+		return s.users.RecordRemoval(ctx, userID, user.TwoFactor)
+	})
 }
 
 // restoreReach extends RestoreOf to second factors that were confirmed before the change of the address, because an attacker

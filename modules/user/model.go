@@ -1,6 +1,7 @@
 package user
 
 import (
+	"reflect"
 	"strings"
 
 	"example.com/ginseng/kit/access"
@@ -40,7 +41,24 @@ type User struct {
 	KeysFrom int64 `json:"keysFrom"`
 	// UndoFrom is an epoch: changes of the address that were made in an earlier epoch cannot be undone.
 	UndoFrom int64 `json:"undoFrom"`
+	Removals `bson:",inline"`
 }
+
+// Removals count what admins have removed from the account of another user, so that the log of changes has an entry of each
+// removal. See Service.RecordRemoval.
+type Removals struct {
+	Sessions  int64 `json:"sessions"` // times that an admin ended all sessions
+	TwoFactor int64 `json:"twoFactor"`
+	Passkeys  int64 `json:"passkeys"`
+	APIKeys   int64 `json:"apiKeys"`
+}
+
+// The fields of Removals, for Service.RecordRemoval.
+const (
+	TwoFactor = "twoFactor"
+	Passkeys  = "passkeys"
+	APIKeys   = "apiKeys"
+)
 
 const (
 	emailRules = "required,maxbytes=254,email,excludes=:,plain,normalizable"
@@ -197,8 +215,11 @@ func spec() listing.Spec {
 	}
 }
 
+// storeSpec records in the log of changes what can give an account to somebody else, or end it.
 func storeSpec() store.Spec {
-	return spec().Store(store.Index{Fields: []string{"email"}, Unique: true})
+	s := spec().Store(store.Index{Fields: []string{"email"}, Unique: true})
+	s.Changes, s.LogFields = true, append([]string{"email", "role", "suspended"}, store.FieldNames(reflect.TypeFor[Removals]())...)
+	return s
 }
 
 // defaultName returns the name of a user who did not enter a name: the part of the address before the @, cleaned by CleanName.

@@ -56,6 +56,7 @@ func newService(d kit.Deps, s Settings) *Service {
 		log:        d.Log,
 		now:        d.Now,
 	}
+	d.Recorded = nil // the log has changes of users, but there are no webhook events of them
 	service.referred = resource.Open(d, storeSpec(), User.Public, resource.Public, resource.Admins)
 	service.users = service.referred.Unrestricted()
 	d.Email.Handle(noticeKind, service.buildNotice)
@@ -104,7 +105,7 @@ func (s *Service) CreateVerified(ctx context.Context, client access.Client, in P
 		return User{}, limits, err
 	}
 	u.EmailVerified = true
-	return u, limits, s.users.Insert(ctx, u)
+	return u, limits, s.insert(ctx, u)
 }
 
 // CreateUnverified creates an account without a password, with an email address that is not verified. It calls link in the
@@ -132,13 +133,21 @@ func (s *Service) CreateUnverified(ctx context.Context, client access.Client, in
 	return u, limits, err
 }
 
+// insert stores a new user. The log of changes records only new admins: anybody can sign up. Conflict: the address is in use.
+func (s *Service) insert(ctx context.Context, u User) error {
+	if u.Role != access.RoleAdmin {
+		ctx = store.WithoutLog(ctx)
+	}
+	return s.users.Insert(ctx, u)
+}
+
 // signUp stores a new user whose address is not verified. Conflict: the address is in use or reserved.
 func (s *Service) signUp(ctx context.Context, u User) error {
 	if err := s.CheckAddress(ctx, u.ID, u.Email); err != nil {
 		return err
 	}
 	return s.db.Together(ctx, func(ctx context.Context) error {
-		if err := s.users.Insert(ctx, u); err != nil {
+		if err := s.insert(ctx, u); err != nil {
 			return err
 		}
 		err := s.checkReserved(ctx, u.ID, u.Email) // check again: see ChangeEmail
@@ -448,8 +457,18 @@ func (s *Service) EndSessions(ctx context.Context, caller access.Principal, id s
 		}
 		u.Epoch++
 		u.endUndo(caller)
+		if !caller.Is(u.ID) {
+			u.Sessions++
+		}
 		return nil
 	})
+}
+
+// RecordRemoval records in the log of changes that an admin has removed something from the account of another user. field is
+// TwoFactor, Passkeys or APIKeys. Call RecordRemoval in the store.DB.Together of the removal. NotFound: there is no such user.
+func (s *Service) RecordRemoval(ctx context.Context, id store.ID, field string) error {
+	_, err := s.users.Update(ctx, store.Eq("id", id), store.Inc(field, 1))
+	return err
 }
 
 // change reads the user with the ID, calls decide to change the user, and stores and returns the result. If another request

@@ -3,6 +3,7 @@ package webhook
 import (
 	"crypto/sha256"
 	"fmt"
+	"reflect"
 	"time"
 
 	"example.com/ginseng/kit/access"
@@ -76,7 +77,10 @@ func (w Webhook) View() View {
 	return v
 }
 
-func webhookSpec() store.Spec { return store.Spec{Name: "webhooks"} }
+// webhookSpec records in the log of changes what admins do to webhooks, and that a webhook was disabled.
+func webhookSpec() store.Spec {
+	return store.Spec{Name: "webhooks", Changes: true, LogFields: append(store.FieldNames(reflect.TypeFor[Fields]()), "secret")}
+}
 
 // The values of Delivery.Status.
 const (

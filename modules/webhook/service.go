@@ -73,7 +73,7 @@ func (s *Service) Create(ctx context.Context, by store.ID, in Fields) (Created, 
 	if err := s.check(in); err != nil {
 		return Created{}, err
 	}
-	last, err := s.last(ctx)
+	last, err := s.db.Log().Last(ctx)
 	if err != nil {
 		return Created{}, err
 	}
@@ -105,14 +105,6 @@ func (s *Service) Create(ctx context.Context, by store.ID, in Fields) (Created, 
 	}
 	wake(s.newEvents)
 	return Created{w.View(), secret}, nil
-}
-
-// last returns the newest position in the log.
-func (s *Service) last(ctx context.Context) (store.Position, error) {
-	if len(s.recorded.All()) == 0 { // the log may not exist
-		return store.Position{}, nil
-	}
-	return s.db.Log().Last(ctx)
 }
 
 // check fails with ValidationFailed if a field is not zero and breaks a rule that its tag does not state.
@@ -151,7 +143,7 @@ func (s *Service) Update(ctx context.Context, by, id store.ID, in store.Patch[In
 		return Webhook{}, err
 	}
 	in.Fields.Events = normalEvents(in.Fields.Events)
-	last, err := s.last(ctx)
+	last, err := s.db.Log().Last(ctx)
 	if err != nil {
 		return Webhook{}, err
 	}

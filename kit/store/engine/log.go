@@ -12,18 +12,18 @@ import (
 // SweepBatch is the maximum number of entries that one call of Log.Sweep deletes.
 const SweepBatch = 500
 
-// ChangedFields returns the value of Entry.Fields for an update: the sorted names of the top-level fields that the changes
-// affect, without updatedAt.
-func ChangedFields(changes []store.Change) []string {
-	fields := make([]string, 0, len(changes))
+// LoggedFields returns the value of Entry.Fields for an update: the sorted names of the top-level fields that the changes affect,
+// without updatedAt. logged is false if the log does not record the update, because of Spec.LogFields.
+func LoggedFields(s store.Spec, changes []store.Change) (fields []string, logged bool) {
+	fields = make([]string, 0, len(changes))
 	for _, c := range changes {
 		name, _, _ := strings.Cut(c.Field, ".")
-		if name != "updatedAt" {
+		if name != "updatedAt" && (len(s.LogFields) == 0 || slices.Contains(s.LogFields, name)) {
 			fields = append(fields, name)
 		}
 	}
 	slices.Sort(fields)
-	return slices.Compact(fields)
+	return slices.Compact(fields), len(s.LogFields) == 0 || len(fields) > 0
 }
 
 // LogSignal wakes the callers of Log.Wait. Only engines use this type. The zero value is ready to use.

@@ -256,8 +256,8 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 	if err != nil {
 		return err
 	}
-	if c.spec.IsLogged(ctx) {
-		update = newPending(ctx, store.Updated, engine.ChangedFields(changes)).appended(update)
+	if fields, logged := engine.LoggedFields(c.spec, changes); logged && c.spec.IsLogged(ctx) {
+		update = newPending(ctx, store.Updated, fields).appended(update)
 	}
 	value := func(path string) any {
 		v, _ := assigned(update, path)

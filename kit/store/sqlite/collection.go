@@ -92,7 +92,11 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 			doc, err = c.firstIn(tx.ctx, tx.conn, f)
 			return err
 		}
-		return tx.record(ctx, c, store.Updated, key.id, engine.ChangedFields(changes), scope)
+		fields, logged := engine.LoggedFields(c.spec, changes)
+		if !logged {
+			return nil
+		}
+		return tx.record(ctx, c, store.Updated, key.id, fields, scope)
 	})
 	if err != nil {
 		return err

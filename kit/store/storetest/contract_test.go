@@ -114,6 +114,7 @@ func testEngine(t *testing.T, open Opener) {
 		{"AfterTogether", testAfterTogether},
 		{"Clinic", testClinic},
 		{"Log", testLog},
+		{"LogFields", testLogFields},
 		{"LogAtomic", testLogAtomic},
 		{"LogConcurrent", testLogConcurrent},
 		{"LogReplaced", testLogReplaced},

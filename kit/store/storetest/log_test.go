@@ -182,6 +182,34 @@ func testLog(t *testing.T, open Opener) {
 	}
 }
 
+// testLogFields checks that Spec.LogFields excludes updates of other fields, but no inserts and deletes.
+func testLogFields(t *testing.T, open Opener) {
+	db := open(t)
+	spec := loggedSpec()
+	spec.LogFields = []string{"title", "profile"}
+	c, start := openLogged(t, db, spec)
+	d := newDoc("d")
+	insert(t, c, d)
+	for _, changes := range [][]store.Change{
+		nil,
+		{store.Inc("count", 1)},
+		{store.Set("title", "e"), store.Inc("count", 1), store.Set("profile.city", "Oslo")},
+		{store.Unset("body")},
+	} {
+		_, err := c.Update(t.Context(), store.Eq("id", d.ID), changes...)
+		must(t, err)
+	}
+	must(t, c.DeleteByID(t.Context(), d.ID, nil))
+	entries := readEntries(t, db, spec.Name, start, 3)
+	var got []string
+	for _, e := range entries {
+		got = append(got, fmt.Sprint(e.Type, e.Fields))
+	}
+	if want := []string{"created[]", "updated[profile title]", "deleted[]"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // testLogAtomic checks that an Atomic that fails adds no entries, and that an Atomic that succeeds adds the entries of its
 // writes.
 func testLogAtomic(t *testing.T, open Opener) {
