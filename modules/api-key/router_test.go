@@ -24,19 +24,19 @@ type request = testkit.Request
 
 const mine = "/users/me/api-keys"
 
-// notes is a module with two resources that only this test has, so that it needs no other module. The note of a user has the
-// user's ID.
+// notes is a module with two resources. A project has none with their names, so that this test runs in every project. The note of
+// a user has the user's ID.
 type notes struct{}
 
 func (notes) Routes(r gin.IRouter, mw kit.Middleware) {
-	mw.Resource(r, "tasks").GET("/tasks", mw.Auth.User, rest.Handle(rest.NoContent))
-	r = mw.Resource(r, "notes")
-	r.GET("/notes", mw.Auth.User, rest.Handle(rest.NoContent))
-	r.POST("/notes", mw.Auth.User, rest.Handle(rest.NoContent))
-	r.DELETE("/notes", mw.Auth.Admin, rest.Handle(rest.NoContent))
-	r.PATCH("/notes", mw.Auth.Role("nurse"), rest.Handle(rest.NoContent))
-	r.GET("/notes/:id", mw.Auth.Public, rest.Handle(rest.NoContent))
-	r.PATCH("/notes/:id", mw.Auth.User, rest.Handle(func(g *gin.Context) error {
+	mw.Resource(r, "test-tasks").GET("/test-tasks", mw.Auth.User, rest.Handle(rest.NoContent))
+	r = mw.Resource(r, "test-notes")
+	r.GET("/test-notes", mw.Auth.User, rest.Handle(rest.NoContent))
+	r.POST("/test-notes", mw.Auth.User, rest.Handle(rest.NoContent))
+	r.DELETE("/test-notes", mw.Auth.Admin, rest.Handle(rest.NoContent))
+	r.PATCH("/test-notes", mw.Auth.Role("nurse"), rest.Handle(rest.NoContent))
+	r.GET("/test-notes/:id", mw.Auth.Public, rest.Handle(rest.NoContent))
+	r.PATCH("/test-notes/:id", mw.Auth.User, rest.Handle(func(g *gin.Context) error {
 		owner, err := rest.ID(g)
 		if err == nil {
 			err = rest.Caller(g).MayChange(owner)
@@ -46,7 +46,7 @@ func (notes) Routes(r gin.IRouter, mw kit.Middleware) {
 		}
 		return rest.NoContent(g)
 	}))
-	r.DELETE("/notes/:id", mw.Auth.User, rest.Handle(rest.NoContent))
+	r.DELETE("/test-notes/:id", mw.Auth.User, rest.Handle(rest.NoContent))
 }
 
 func withNotes(c *testkit.Config) { c.Modules = append(c.Modules, notes{}) }
@@ -74,7 +74,7 @@ func TestCreate(t *testing.T) {
 	api := start(t)
 	ada, admin := api.SignUp("user"), api.SignUp("admin")
 	body := func(pairs ...any) request {
-		b := map[string]any{"name": "n", "scopes": []string{"notes:read"}}
+		b := map[string]any{"name": "n", "scopes": []string{"test-notes:read"}}
 		for i := 0; i < len(pairs); i += 2 {
 			b[pairs[i].(string)] = pairs[i+1]
 		}
@@ -83,16 +83,16 @@ func TestCreate(t *testing.T) {
 	at := func(d time.Duration) string { return api.Clock.Now().Add(d).UTC().Format(time.RFC3339Nano) }
 	const day = 24 * time.Hour
 	form := create(ada, nil)
-	form.JSON, form.Form = nil, url.Values{"name": {"form"}, "scopes": {"notes:write,*:read"}}
+	form.JSON, form.Form = nil, url.Values{"name": {"form"}, "scopes": {"test-notes:write,*:read"}}
 	byAdmin := create(admin, map[string]any{"name": "n", "scopes": []string{"admin", "*:write"}})
 	api.Run(t, []testkit.Scenario{
-		testkit.Row("JSON", body(), 201, []string{`"key":"gsk_`, `"lastUsedAt":null`, `"scopes":["notes:read"]`}, []string{"hash", "epoch"}),
-		testkit.Row("form", form, 201, []string{`"scopes":["*:read","notes:write"]`}, nil),
+		testkit.Row("JSON", body(), 201, []string{`"key":"gsk_`, `"lastUsedAt":null`, `"scopes":["test-notes:read"]`}, []string{"hash", "epoch"}),
+		testkit.Row("form", form, 201, []string{`"scopes":["*:read","test-notes:write"]`}, nil),
 		testkit.Row("scopes given twice", body("scopes", []string{"*:read", "*:read"}), 201, []string{`"scopes":["*:read"]`}, nil),
 		testkit.Row("scope admin of an admin", byAdmin, 201, []string{`"admin"`}, nil),
 		testkit.Row("scope admin of a user", body("scopes", []string{"admin"}), 403, []string{"forbidden"}, nil),
-		testkit.Row("unknown scope", body("scopes", []string{"notes:read", "unknown:read"}), 400,
-			[]string{"scopes[1]", "one_of", `"expected":["*:read","*:write","admin",`, `"notes:read","notes:write"`}, []string{"scopes[0]"}),
+		testkit.Row("unknown scope", body("scopes", []string{"test-notes:read", "unknown:read"}), 400,
+			[]string{"scopes[1]", "one_of", `"expected":["*:read","*:write","admin",`, `"test-notes:read","test-notes:write"`}, []string{"scopes[0]"}),
 		testkit.Row("no scopes", body("scopes", []string{}), 400, []string{`"scopes"`, "required"}, nil),
 		testkit.Row("scopes null", body("scopes", nil), 400, []string{`"scopes"`, "required"}, nil),
 		testkit.Row("scopes of another type", body("scopes", map[string]any{"a": 1}), 400, []string{`"scopes"`, "type"}, nil),
@@ -123,7 +123,7 @@ func TestManage(t *testing.T) {
 	ada, eve, admin := api.SignUp("user"), api.SignUp("user"), api.SignUp("admin")
 	id, key := newKey(api, ada, "*:read", "*:write")
 	_, adminKey := newKey(api, admin, "*:read", "*:write", "admin")
-	other, _ := newKey(api, eve, "notes:read")
+	other, _ := newKey(api, eve, "test-notes:read")
 	keys := "/users/" + ada.ID + "/api-keys"
 	do := func(method, path, as string) request { return request{Method: method, Path: path, As: as} }
 	api.Run(t, []testkit.Scenario{
@@ -141,9 +141,9 @@ func TestManage(t *testing.T) {
 		testkit.Row("delete with a key", do("DELETE", mine+"/"+id, key), 403, nil, nil),
 		testkit.Row("delete as another user", do("DELETE", keys+"/"+id, eve.Token), 403, nil, nil),
 		testkit.Row("delete another's", do("DELETE", mine+"/"+other, ada.Token), 404, nil, nil),
-		testkit.Row("still valid", do("GET", "/notes", key), 204, nil, nil),
+		testkit.Row("still valid", do("GET", "/test-notes", key), 204, nil, nil),
 		testkit.Row("delete", do("DELETE", mine+"/"+id, ada.Token), 204, nil, nil),
-		testkit.Row("deleted", do("GET", "/notes", key), 401, []string{"unauthorized"}, nil),
+		testkit.Row("deleted", do("GET", "/test-notes", key), 401, []string{"unauthorized"}, nil),
 		testkit.Row("delete again", do("DELETE", mine+"/"+id, ada.Token), 404, nil, nil),
 		testkit.Row("delete as an admin", do("DELETE", "/users/"+eve.ID+"/api-keys/"+other, admin.Token), 204, nil, nil),
 	})
@@ -154,31 +154,31 @@ func TestScopes(t *testing.T) {
 	t.Parallel()
 	api := start(t)
 	ada, admin := api.SignUp("user"), api.SignUp("admin")
-	note := "/notes/" + ada.ID
-	_, read := newKey(api, ada, "notes:read")
-	_, write := newKey(api, ada, "notes:write")
+	note := "/test-notes/" + ada.ID
+	_, read := newKey(api, ada, "test-notes:read")
+	_, write := newKey(api, ada, "test-notes:write")
 	_, all := newKey(api, ada, "*:read", "*:write")
 	_, asUser := newKey(api, admin, "*:read", "*:write")
 	_, asAdmin := newKey(api, admin, "*:read", "*:write", "admin")
 	_, onlyAdmin := newKey(api, admin, "admin")
 	do := func(method, path, as string) request { return request{Method: method, Path: path, As: as} }
-	inBody := request{Method: "POST", Path: "/notes", Form: url.Values{"access_token": {write}}}
+	inBody := request{Method: "POST", Path: "/test-notes", Form: url.Values{"access_token": {write}}}
 	api.Run(t, []testkit.Scenario{
 		testkit.Row("read", do("GET", note, read), 204, nil, nil),
 		testkit.Row("HEAD", do("HEAD", note, read), 204, nil, nil),
-		testkit.Row("write with read", do("PATCH", note, read), 403, []string{"insufficient_scope", "notes:write"}, nil),
+		testkit.Row("write with read", do("PATCH", note, read), 403, []string{"insufficient_scope", "test-notes:write"}, nil),
 		testkit.Row("write", do("PATCH", note, write), 204, nil, nil),
 		testkit.Row("in the body", inBody, 204, nil, nil),
-		testkit.Row("read with write", do("GET", "/notes", write), 403, []string{"insufficient_scope", "notes:read"}, nil),
+		testkit.Row("read with write", do("GET", "/test-notes", write), 403, []string{"insufficient_scope", "test-notes:read"}, nil),
 		testkit.Row("read what is public with write", do("GET", note, write), 403, []string{"insufficient_scope"}, nil),
-		testkit.Row("another resource", do("GET", "/tasks", read), 403, []string{"tasks:read"}, nil),
-		testkit.Row("all", do("GET", "/notes", all), 204, nil, nil),
-		testkit.Row("an admin's route", do("DELETE", "/notes", all), 403, []string{`"forbidden"`}, nil),
-		testkit.Row("an admin's route as an admin without the scope", do("DELETE", "/notes", asUser), 403, []string{`"forbidden"`}, nil),
-		testkit.Row("an admin's route as an admin", do("DELETE", "/notes", asAdmin), 204, nil, nil),
+		testkit.Row("another resource", do("GET", "/test-tasks", read), 403, []string{"test-tasks:read"}, nil),
+		testkit.Row("all", do("GET", "/test-notes", all), 204, nil, nil),
+		testkit.Row("an admin's route", do("DELETE", "/test-notes", all), 403, []string{`"forbidden"`}, nil),
+		testkit.Row("an admin's route as an admin without the scope", do("DELETE", "/test-notes", asUser), 403, []string{`"forbidden"`}, nil),
+		testkit.Row("an admin's route as an admin", do("DELETE", "/test-notes", asAdmin), 204, nil, nil),
 		testkit.Row("another's record as an admin without the scope", do("PATCH", note, asUser), 403, []string{`"forbidden"`}, nil),
 		testkit.Row("another's record as an admin", do("PATCH", note, asAdmin), 204, nil, nil),
-		testkit.Row("only admin", do("GET", "/notes", onlyAdmin), 403, []string{"notes:read"}, nil),
+		testkit.Row("only admin", do("GET", "/test-notes", onlyAdmin), 403, []string{"test-notes:read"}, nil),
 		testkit.Row("me", do("GET", "/users/me", onlyAdmin), 200, []string{admin.ID}, nil),
 		testkit.Row("all users", do("GET", "/users", asAdmin), 403, []string{`"forbidden"`}, nil),
 		testkit.Row("a public route", do("GET", "/users/"+ada.ID, asAdmin), 403, []string{`"forbidden"`}, nil),
@@ -187,8 +187,8 @@ func TestScopes(t *testing.T) {
 	})
 	api.Do(patch("/users/me", admin.Token, "role", "user")).JSON(200)
 	api.Run(t, []testkit.Scenario{
-		testkit.Row("the owner is no longer an admin", do("DELETE", "/notes", asAdmin), 403, []string{`"forbidden"`}, nil),
-		testkit.Row("read as a user", do("GET", "/notes", asAdmin), 204, nil, nil),
+		testkit.Row("the owner is no longer an admin", do("DELETE", "/test-notes", asAdmin), 403, []string{`"forbidden"`}, nil),
+		testkit.Row("read as a user", do("GET", "/test-notes", asAdmin), 204, nil, nil),
 	})
 }
 
@@ -206,7 +206,7 @@ func TestRoles(t *testing.T) {
 	}
 	_, key := newKey(api, nurse, "*:write")
 	_, asAdmin := newKey(api, owner, "*:write", "admin")
-	change := func(as string) request { return request{Method: "PATCH", Path: "/notes", As: as} }
+	change := func(as string) request { return request{Method: "PATCH", Path: "/test-notes", As: as} }
 	allowed := func(name, as string, status int) testkit.Scenario {
 		return testkit.Row(name, change(as), status, nil, nil)
 	}
@@ -217,7 +217,7 @@ func TestRoles(t *testing.T) {
 	give(owner)
 	api.Run(t, []testkit.Scenario{
 		allowed("with the role", nurse.Token, 204), allowed("a key", key, 403), allowed("a key of a former admin", asAdmin, 403),
-		testkit.Row("an admin's route", request{Method: "DELETE", Path: "/notes", As: nurse.Token}, 403, nil, nil),
+		testkit.Row("an admin's route", request{Method: "DELETE", Path: "/test-notes", As: nurse.Token}, 403, nil, nil),
 		testkit.Row("all users", request{Method: "GET", Path: "/users", As: nurse.Token}, 403, nil, nil),
 		testkit.Row("another's role", patch("/users/"+admin.ID, nurse.Token, "role", "user"), 403, nil, nil),
 		testkit.Row("the scope admin", create(nurse, map[string]any{"name": "n", "scopes": []string{"admin"}}), 403, nil, nil),
@@ -226,21 +226,21 @@ func TestRoles(t *testing.T) {
 	})
 }
 
-// TestScopesOfBatch sends batches with an operation that needs notes:write.
+// TestScopesOfBatch sends batches with an operation that needs test-notes:write.
 func TestScopesOfBatch(t *testing.T) {
 	t.Parallel()
 	api := start(t)
 	ada := api.SignUp("user")
-	_, read := newKey(api, ada, "notes:read")
-	_, write := newKey(api, ada, "notes:write")
+	_, read := newKey(api, ada, "test-notes:read")
+	_, write := newKey(api, ada, "test-notes:write")
 	batch := func(as string) request {
-		return request{Method: "POST", Path: "/batch", As: as, JSON: `{"operations":[{"method":"DELETE","path":"/notes/0123456789abcdef01234567"}]}`}
+		return request{Method: "POST", Path: "/batch", As: as, JSON: `{"operations":[{"method":"DELETE","path":"/test-notes/0123456789abcdef01234567"}]}`}
 	}
 	if api.Do(batch(ada.Token)).Status == http.StatusNotImplemented {
 		t.Skip("the database has no transactions")
 	}
 	api.Run(t, []testkit.Scenario{
-		testkit.Row("a batch without the scope", batch(read), 403, []string{"insufficient_scope", "notes:write", `"operation":0`}, nil),
+		testkit.Row("a batch without the scope", batch(read), 403, []string{"insufficient_scope", "test-notes:write", `"operation":0`}, nil),
 		testkit.Row("a batch", batch(write), 200, []string{`"status":204`}, nil),
 	})
 }
@@ -251,7 +251,7 @@ func TestEnd(t *testing.T) {
 	api := start(t)
 	second := api.Instance(withNotes)
 	admin := api.SignUp("admin")
-	alive := func(key string) int { return second.Do(request{Method: "GET", Path: "/notes", As: key}).Status }
+	alive := func(key string) int { return second.Do(request{Method: "GET", Path: "/test-notes", As: key}).Status }
 	for _, test := range []struct {
 		name string
 		end  func(a testkit.Account)
@@ -322,7 +322,7 @@ func TestReset(t *testing.T) {
 	apitest.Need(t, api, "POST /password-resets")
 	a := api.SignUp("user")
 	_, key := newKey(api, a, "*:read")
-	use := request{Method: "GET", Path: "/notes", As: key}
+	use := request{Method: "GET", Path: "/test-notes", As: key}
 	r := request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: url.Values{"email": {a.Email}, "link": {link}}}
 	api.Do(r).JSON(202)
 	reset := request{Method: "PUT", Path: "/password-resets/" + tokenTo(t, api, a.Email), Form: url.Values{"password": {testkit.Password}}}
@@ -338,7 +338,7 @@ func TestUndoneChange(t *testing.T) {
 	apitest.Need(t, api, "PUT /users/me/email")
 	a := api.SignUp("user")
 	_, key := newKey(api, a, "*:read")
-	use := request{Method: "GET", Path: "/notes", As: key}
+	use := request{Method: "GET", Path: "/test-notes", As: key}
 	change := request{Method: "PUT", Path: "/users/me/email", Email: a.Email, Password: testkit.Password, Form: url.Values{"email": {"new" + a.Email}, "link": {link}}}
 	api.Do(change).JSON(202)
 	verify := func(to string) request {
@@ -405,10 +405,10 @@ func TestRestrictedOwner(t *testing.T) {
 	required := api.Instance(withNotes, testkit.Env("SIGNUP_EMAIL", "required"))
 	a := api.SignUp("user")
 	_, key := newKey(api, a, "*:read", "*:write")
-	if got := required.Do(request{Method: "POST", Path: "/notes", As: key}); got.Status != 403 || !strings.Contains(string(got.Body), "email_not_verified") {
+	if got := required.Do(request{Method: "POST", Path: "/test-notes", As: key}); got.Status != 403 || !strings.Contains(string(got.Body), "email_not_verified") {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
-	if got := required.Do(request{Method: "GET", Path: "/notes", As: key}); got.Status != 204 {
+	if got := required.Do(request{Method: "GET", Path: "/test-notes", As: key}); got.Status != 204 {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 }

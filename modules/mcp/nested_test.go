@@ -15,7 +15,7 @@ import (
 	"example.com/ginseng/testkit"
 )
 
-// lines is a resource under orders. Its handlers respond with the request.
+// lines is a resource under test-orders, a name that a project does not have. Its handlers respond with the request.
 type lines struct{}
 
 func (lines) Routes(r gin.IRouter, mw kit.Middleware) {
@@ -29,10 +29,10 @@ func (lines) Routes(r gin.IRouter, mw kit.Middleware) {
 		}
 		return rest.OK(g, object{"path": g.Request.URL.Path, "body": string(body.Canonical("")), "user": rest.Caller(g).UserID.Hex()})
 	})
-	r = mw.Resource(r, "lines")
-	r.POST("/orders/:id/lines", mw.Auth.AllowLargeBody().User, echo)
-	r.GET("/orders/:id/lines/:lineId", mw.Auth.User, echo)
-	r.PATCH("/orders/:id/lines/:lineId", mw.Auth.Admin, echo)
+	r = mw.Resource(r, "test-lines")
+	r.POST("/test-orders/:id/test-lines", mw.Auth.AllowLargeBody().User, echo)
+	r.GET("/test-orders/:id/test-lines/:lineId", mw.Auth.User, echo)
+	r.PATCH("/test-orders/:id/test-lines/:lineId", mw.Auth.Admin, echo)
 }
 
 func TestNested(t *testing.T) {
@@ -40,14 +40,14 @@ func TestNested(t *testing.T) {
 	fields := object{"self": object{"$ref": "#/components/schemas/Line"}, "amount": object{"type": "integer", "nullable": true, "example": 5}}
 	operation := func(schema object) object {
 		content := object{"content": object{"application/json": object{"schema": schema}}}
-		return object{"summary": "Do it", "tags": []string{"lines"}, "requestBody": content, "responses": object{"200": content}}
+		return object{"summary": "Do it", "tags": []string{"test-lines"}, "requestBody": content, "responses": object{"200": content}}
 	}
 	schema := object{"$ref": "#/components/schemas/Line"}
 	document, err := json.Marshal(object{
 		"openapi": "3.0.3", "info": object{"title": "Test", "version": "1"},
 		"paths": object{
-			"/orders/{id}/lines":          object{"post": operation(schema)},
-			"/orders/{id}/lines/{lineId}": object{"get": operation(object{"properties": object{"id": object{"type": "string"}}}), "patch": operation(schema)},
+			"/test-orders/{id}/test-lines":          object{"post": operation(schema)},
+			"/test-orders/{id}/test-lines/{lineId}": object{"get": operation(object{"properties": object{"id": object{"type": "string"}}}), "patch": operation(schema)},
 		},
 		"components": object{"schemas": object{"Line": object{"type": "object", "properties": fields, "required": []string{"self"}}}},
 	})
@@ -57,42 +57,42 @@ func TestNested(t *testing.T) {
 	api := testkit.Start(t, testkit.Service{Modules: testkit.Modules(modules.New), Documents: server.Documents{OpenAPI: document}},
 		func(c *testkit.Config) { c.Modules = append(c.Modules, lines{}) })
 	a := agent{t, api, api.SignUp("user").Token}
-	want := `{"rows":[{"name":"lines","parent":["orders"],"tools":["create_record","get_record","update_record"]}]}`
+	want := `{"rows":[{"name":"test-lines","parent":["test-orders"],"tools":["create_record","get_record","update_record"]}]}`
 	if got := a.text("list_resources", object{}, false); got != want {
 		t.Errorf("list_resources: %s", got)
 	}
-	described := a.text("describe_resource", object{"resource": "lines"}, false)
-	for _, want := range []string{`"parent":["orders"]`, `"amount":{"example":5,"nullable":true,"type":"integer"}`, `"required":["self"]`, `"record":{"fields":{"id":{`} {
+	described := a.text("describe_resource", object{"resource": "test-lines"}, false)
+	for _, want := range []string{`"parent":["test-orders"]`, `"amount":{"example":5,"nullable":true,"type":"integer"}`, `"required":["self"]`, `"record":{"fields":{"id":{`} {
 		if !strings.Contains(described, want) {
 			t.Errorf("describe_resource has no %s: %s", want, described)
 		}
 	}
 	const order, line = "65f0c1d2e3a4b5c6d7e8f901", "65f0c1d2e3a4b5c6d7e8f902"
-	created := a.tool("create_record", object{"resource": "lines", "parent": []string{order}, "data": json.RawMessage(`{"amount":9007199254740993}`)})["record"].(object)
-	if created["path"] != "/orders/"+order+"/lines" || created["body"] != `{"amount":9007199254740993}` {
+	created := a.tool("create_record", object{"resource": "test-lines", "parent": []string{order}, "data": json.RawMessage(`{"amount":9007199254740993}`)})["record"].(object)
+	if created["path"] != "/test-orders/"+order+"/test-lines" || created["body"] != `{"amount":9007199254740993}` {
 		t.Errorf("create_record: %v", created)
 	}
-	if got := a.tool("get_record", object{"resource": "lines", "parent": []string{order}, "id": line}); got["record"].(object)["path"] != "/orders/"+order+"/lines/"+line {
+	if got := a.tool("get_record", object{"resource": "test-lines", "parent": []string{order}, "id": line}); got["record"].(object)["path"] != "/test-orders/"+order+"/test-lines/"+line {
 		t.Errorf("get_record: %v", got)
 	}
 	for arguments, want := range map[string]string{
-		`{"resource":"lines","id":"` + line + `"}`:                             "validation_failed parent",
-		`{"resource":"lines","parent":["a","b"],"id":"` + line + `"}`:          "validation_failed parent",
-		`{"resource":"lines","parent":["a/../b"],"id":"` + line + `"}`:         "validation_failed parent[0]",
-		`{"resource":"lines","parent":[""],"id":"` + line + `"}`:               "validation_failed parent",
-		`{"resource":"lines","parent":["` + order + `"],"id":"panic"}`:         "internal",
-		`{"resource":"lines","parent":"` + order + `","id":"` + line + `"}`:    "validation_failed parent",
-		`{"resource":"lines","parent":["` + order + `"],"id":"a/../../users"}`: "validation_failed id",
+		`{"resource":"test-lines","id":"` + line + `"}`:                             "validation_failed parent",
+		`{"resource":"test-lines","parent":["a","b"],"id":"` + line + `"}`:          "validation_failed parent",
+		`{"resource":"test-lines","parent":["a/../b"],"id":"` + line + `"}`:         "validation_failed parent[0]",
+		`{"resource":"test-lines","parent":[""],"id":"` + line + `"}`:               "validation_failed parent",
+		`{"resource":"test-lines","parent":["` + order + `"],"id":"panic"}`:         "internal",
+		`{"resource":"test-lines","parent":"` + order + `","id":"` + line + `"}`:    "validation_failed parent",
+		`{"resource":"test-lines","parent":["` + order + `"],"id":"a/../../users"}`: "validation_failed id",
 	} {
 		if got := a.problem("get_record", json.RawMessage(arguments)); got != want {
 			t.Errorf("get_record %s: %s, want %s", arguments, got, want)
 		}
 	}
-	if code := a.problem("update_record", object{"resource": "lines", "parent": []string{order}, "id": line, "data": object{}}); code != "forbidden" {
+	if code := a.problem("update_record", object{"resource": "test-lines", "parent": []string{order}, "id": line, "data": object{}}); code != "forbidden" {
 		t.Errorf("update_record of an admin's resource: %s", code)
 	}
 	for _, tool := range []string{"search_records", "delete_record"} {
-		if code := a.problem(tool, object{"resource": "lines", "parent": []string{order}, "id": line}); !strings.HasPrefix(code, "validation_failed") {
+		if code := a.problem(tool, object{"resource": "test-lines", "parent": []string{order}, "id": line}); !strings.HasPrefix(code, "validation_failed") {
 			t.Errorf("%s, which the resource does not have: %s", tool, code)
 		}
 	}

@@ -220,7 +220,7 @@ func TestManage(t *testing.T) {
 		testkit.Row("sorted", create("events", []string{"article.updated", "article.*", "article.updated"}), 201, []string{`"events":["article.*","article.updated"]`}, nil),
 		testkit.Row("disabled", create("enabled", false), 201, []string{`"enabled":false`}, nil),
 		testkit.Row("http in WEBHOOK_NETWORKS", create("url", "http://127.0.0.1:1/"), 201, nil, nil),
-		testkit.Row("unknown resource", create("events", []string{"note.created"}), 400,
+		testkit.Row("unknown resource", create("events", []string{"test-note.created"}), 400,
 			[]string{`"param":"events"`, "one_of", `"expected":["*",`, `"article.*","article.created","article.updated","article.deleted"`}, nil),
 		testkit.Row("unknown event", create("events", []string{"article.read"}), 400, []string{"one_of"}, nil),
 		testkit.Row("test is not an event", create("events", []string{"webhook.test"}), 400, []string{"one_of"}, nil),
