@@ -13,8 +13,9 @@ import (
 // maxBytes is the maximum length of an address (RFC 5321 section 4.5.3.1.3; RFC 3696 erratum 1690).
 const maxBytes = 254
 
-// Normalize returns the normal form of an email address: without spaces around it, in Unicode normalization form C, with ASCII
-// letters in lower case, and with the domain in lower case and in its ASCII form (IDNA 2008, RFC 5891). Non-ASCII letters
+// Normalize returns the normal form of an email address: without spaces around it, without needless quotes and backslashes
+// before the @, in Unicode normalization form C, with ASCII letters in lower case, and with the domain in lower case and in its
+// ASCII form (IDNA 2008, RFC 5891). Non-ASCII letters
 // before the @ keep their case, which only the receiving server can interpret (RFC 5321 section 2.4).
 //
 // If the address has no normal form, ok is false and normal is "". An address has no normal form if it is not valid UTF-8, a
@@ -28,13 +29,63 @@ func Normalize(address string) (normal string, ok bool) {
 	if !utf8.ValidString(address) || strings.ContainsFunc(address, becomesASCII) {
 		return "", false
 	}
-	address = norm.NFC.String(lowerASCII(norm.NFC.String(address))) // NFC again: a mark can compose with h, but not with H
 	local, domain := split(address)
+	address = unquote(local) + domain
+	address = norm.NFC.String(lowerASCII(norm.NFC.String(address))) // NFC again: a mark can compose with h, but not with H
+	local, domain = split(address)
 	domain, ok = normalizeDomain(domain)
 	if normal = local + domain; !ok || len(local) < len("a@") || len(normal) > maxBytes {
 		return "", false
 	}
 	return normal, true
+}
+
+// unquote removes needless quotes and backslashes from the part of an address before the domain, which ends with the @: they do not
+// change the mailbox (RFC 5321 section 4.1.2, RFC 5322 section 3.2.4). It returns a part that is not a well-formed quoted string
+// unchanged.
+func unquote(local string) string {
+	quoted, ok := strings.CutPrefix(strings.TrimSuffix(local, "@"), `"`)
+	quoted, closed := strings.CutSuffix(quoted, `"`)
+	if !ok || !closed {
+		return local
+	}
+	var content, escaped strings.Builder // escaped has a backslash only where it is required
+	for i := 0; i < len(quoted); i++ {
+		if quoted[i] == '"' {
+			return local
+		}
+		if quoted[i] == '\\' {
+			if i++; i == len(quoted) {
+				return local
+			}
+		}
+		content.WriteByte(quoted[i])
+		if quoted[i] == '"' || quoted[i] == '\\' {
+			escaped.WriteByte('\\')
+		}
+		escaped.WriteByte(quoted[i])
+	}
+	if isDotString(content.String()) {
+		return content.String() + "@"
+	}
+	return `"` + escaped.String() + `"@`
+}
+
+// isDotString reports whether s needs no quotes: s consists of atoms with a dot between them (Dot-string in RFC 5321 section
+// 4.1.2). An atom can have characters that are not ASCII (RFC 6531 section 3.3), except spaces here, which Normalize would trim.
+func isDotString(s string) bool {
+	for atom := range strings.SplitSeq(s, ".") {
+		if atom == "" || strings.ContainsFunc(atom, func(r rune) bool {
+			return r < utf8.RuneSelf && !isAlphanumeric(r) && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r) || unicode.IsSpace(r) || unicode.IsControl(r)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+func isAlphanumeric(r rune) bool {
+	return '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
 }
 
 // becomesASCII reports whether r is not ASCII, but its lower-case form or its normalization form C begins with an ASCII

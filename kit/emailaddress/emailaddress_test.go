@@ -25,6 +25,24 @@ func TestNormalize(t *testing.T) {
 		"ada@faß.example":                "ada@xn--fa-hia.example",
 		"ada@gmaıl.example":              "ada@xn--gmal-nza.example", // a separate domain
 		`"a@b"@Example.com`:              `"a@b"@example.com`,
+		`"Ada"@example.com`:              "ada@example.com",
+		` "\A\d\a"@example.com `:         "ada@example.com",
+		`"ada.b+c"@example.com`:          "ada.b+c@example.com",
+		`"äda"@example.com`:              "äda@example.com",
+		"\"a\\\u0308da\"@example.com":    "äda@example.com", // the mark composes with the letter before the backslash
+		"\"\u00a0ada\"@example.com":      "\"\u00a0ada\"@example.com",
+		`"a\@b"@example.com`:             `"a@b"@example.com`,
+		`"a b"@example.com`:              `"a b"@example.com`,
+		`"\ \a"@example.com`:             `" a"@example.com`,
+		`"a\"\\\b"@example.com`:          `"a\"\\b"@example.com`,
+		`"a..b"@example.com`:             `"a..b"@example.com`,
+		`".a"@example.com`:               `".a"@example.com`,
+		`""@example.com`:                 `""@example.com`,
+		`"@example.com`:                  `"@example.com`, // not well formed, as the next four
+		`"a"b"@example.com`:              `"a"b"@example.com`,
+		`"a\"@example.com`:               `"a\"@example.com`,
+		`"a"."b"@example.com`:            `"a"."b"@example.com`,
+		`\ada@example.com`:               `\ada@example.com`,
 		"ada@r3---a.example":             "ada@r3---a.example",
 
 		"\u212Aate@example.com":   "", // the Kelvin sign is not k

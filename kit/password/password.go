@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/bcrypt"
+	"golang.org/x/text/unicode/norm"
 
 	"example.com/ginseng/kit/apperr"
 )
@@ -71,7 +72,8 @@ func newHasher(memory, passes uint32) *Hasher {
 	}
 }
 
-// Hash returns the argon2id hash of a password in the PHC string format. Unavailable: too many callers are waiting, or the
+// Hash returns the argon2id hash of a password in Unicode normalization form C, in the PHC string format: keyboards and systems
+// encode the same letter differently (RFC 8265 section 4.2). Unavailable: too many callers are waiting, or the
 // context has ended.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	release, err := h.acquire(ctx)
@@ -81,11 +83,12 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	defer release()
 	salt := make([]byte, saltBytes)
 	rand.Read(salt) // never fails: crypto/rand
-	return format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(password), salt, h.passes, h.memory, lanes, hashBytes)), nil
+	return format(h.memory, h.passes, lanes, salt, argon2.IDKey(norm.NFC.Bytes([]byte(password)), salt, h.passes, h.memory, lanes, hashBytes)), nil
 }
 
 // Verify reports whether the password matches the hash (argon2id or bcrypt), and whether the hash is outdated: Hash would use
-// another algorithm or other parameters. An empty hash matches no password, but takes as long to verify as a hash from Hash.
+// another algorithm, other parameters or normalization form C. Only for a wrong password that is not in form C, Verify takes twice
+// as long: hashes of earlier versions are of the password as it was sent. An empty hash matches no password, but takes as long to verify as a hash from Hash.
 // Verify fails if the hash has neither format, or has parameters of argon2id outside the limits. Unavailable: too many callers are
 // waiting, or the context has ended.
 func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outdated bool, err error) {
@@ -94,6 +97,17 @@ func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outd
 		return false, false, err
 	}
 	defer release()
+	normal := norm.NFC.String(password)
+	match, outdated, err = h.verify(normal, hash)
+	if err != nil || match || normal == password {
+		return match, outdated, err
+	}
+	match, _, err = h.verify(password, hash)
+	return match, outdated || match, err
+}
+
+// verify is Verify for exactly this encoding of the password.
+func (h *Hasher) verify(password, hash string) (match, outdated bool, err error) {
 	if strings.HasPrefix(hash, "$2a$") || strings.HasPrefix(hash, "$2b$") || strings.HasPrefix(hash, "$2y$") {
 		return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil, true, nil
 	}

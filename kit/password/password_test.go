@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -49,26 +50,39 @@ func TestVerifyForeignHashes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const composed, decomposed = "caf\u00e9 au lait", "cafe\u0301 au lait"
+	normal, err := h.Hash(t.Context(), decomposed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	salt := []byte("0123456789abcdef")
+	unchanged := format(h.memory, h.passes, lanes, salt, argon2.IDKey([]byte(decomposed), salt, h.passes, h.memory, lanes, hashBytes)) // of an earlier version
 	for name, test := range map[string]struct {
 		pass, hash      string
 		match, outdated bool
 		fails           bool
 	}{
-		"bcrypt":           {"an old password", string(old), true, true, false},
-		"bcrypt, wrong":    {"another", string(old), false, true, false},
-		"19 MiB":           {"an old password", earlier, true, true, false},
-		"19 MiB, wrong":    {"another", earlier, false, true, false},
-		"weaker argon2id":  {"x", weak, false, true, false},
-		"nobody":           {"", "", false, false, false},
-		"nobody, any":      {"anything", "", false, false, false},
-		"plain text":       {"secret", "secret", false, false, true},
-		"argon2i":          {"x", strings.Replace(weak, "argon2id", "argon2i", 1), false, false, true},
-		"too much memory":  {"x", format(1<<22, 1, 1, []byte("salt"), []byte("sum")), false, false, true},
-		"no pass":          {"x", format(1024, 0, 1, []byte("salt"), []byte("sum")), false, false, true},
-		"no lane":          {"x", format(1024, 1, 0, []byte("salt"), []byte("sum")), false, false, true},
-		"no sum":           {"x", format(1024, 1, 1, []byte("salt"), nil), false, false, true},
-		"broken salt":      {"x", "$argon2id$v=19$m=1024,t=1,p=1$!$AAAA", false, false, true},
-		"broken parameter": {"x", "$argon2id$v=19$m=a,t=1,p=1$AAAA$AAAA", false, false, true},
+		"composed":              {composed, normal, true, false, false},
+		"decomposed":            {decomposed, normal, true, false, false},
+		"unchanged, decomposed": {decomposed, unchanged, true, true, false},
+		"unchanged, composed":   {composed, unchanged, false, false, false},
+		"decomposed, nobody":    {decomposed, "", false, false, false},
+		"decomposed, wrong":     {decomposed + "x", unchanged, false, false, false},
+		"bcrypt":                {"an old password", string(old), true, true, false},
+		"bcrypt, wrong":         {"another", string(old), false, true, false},
+		"19 MiB":                {"an old password", earlier, true, true, false},
+		"19 MiB, wrong":         {"another", earlier, false, true, false},
+		"weaker argon2id":       {"x", weak, false, true, false},
+		"nobody":                {"", "", false, false, false},
+		"nobody, any":           {"anything", "", false, false, false},
+		"plain text":            {"secret", "secret", false, false, true},
+		"argon2i":               {"x", strings.Replace(weak, "argon2id", "argon2i", 1), false, false, true},
+		"too much memory":       {"x", format(1<<22, 1, 1, []byte("salt"), []byte("sum")), false, false, true},
+		"no pass":               {"x", format(1024, 0, 1, []byte("salt"), []byte("sum")), false, false, true},
+		"no lane":               {"x", format(1024, 1, 0, []byte("salt"), []byte("sum")), false, false, true},
+		"no sum":                {"x", format(1024, 1, 1, []byte("salt"), nil), false, false, true},
+		"broken salt":           {"x", "$argon2id$v=19$m=1024,t=1,p=1$!$AAAA", false, false, true},
+		"broken parameter":      {"x", "$argon2id$v=19$m=a,t=1,p=1$AAAA$AAAA", false, false, true},
 	} {
 		match, outdated, err := h.Verify(t.Context(), test.pass, test.hash)
 		if match != test.match || (err != nil) != test.fails || (err == nil && outdated != test.outdated) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-playground/validator/v10"
+	"golang.org/x/text/unicode/norm"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
@@ -39,6 +40,7 @@ import (
 //     email address that package emailaddress can normalize). required must be the first rule; it rejects an absent or empty
 //     parameter.
 //   - trim:"no" keeps the spaces around a string; other strings are trimmed.
+//   - unicode:"NFC" converts a string to Unicode normalization form C.
 //
 // The type of a JSON value must match the field: a number or an object for a string is an error. This keeps operators such as
 // {"$gt":""} out of queries. Bind ignores access_token and the fields of views, so that a client can send back the record that
@@ -193,6 +195,7 @@ type field struct {
 	index    []int
 	name     string
 	trim     bool
+	nfc      bool // the string is converted to Unicode normalization form C
 	parser   bool // the type of the field, or a pointer to it, implements Parser
 	required bool
 	rules    string // the rules of the validate tag, without required
@@ -225,6 +228,7 @@ func fieldsOf(t reflect.Type) []field {
 		rules, required := strings.CutPrefix(f.Tag.Get("validate"), "required")
 		fields = append(fields, field{
 			index: f.Index, name: store.FieldName(f), trim: f.Tag.Get("trim") != "no", required: required, rules: strings.TrimPrefix(rules, ","),
+			nfc:    f.Tag.Get("unicode") == "NFC",
 			parser: f.Type.Implements(parserType) || reflect.PointerTo(f.Type).Implements(parserType),
 			doc:    f.Tag.Get("doc"),
 		})
@@ -363,6 +367,9 @@ func (f field) setScalar(text string, dst reflect.Value) *apperr.Field {
 	into := dst.Addr().Interface()
 	if _, isString := into.(*string); !isString || f.trim {
 		text = strings.TrimSpace(text)
+	}
+	if f.nfc {
+		text = norm.NFC.String(text)
 	}
 	return parse(text, into)
 }

@@ -237,7 +237,7 @@ func TestMultipart(t *testing.T) {
 
 type all struct {
 	Text  string      `json:"text"`
-	Raw   string      `json:"raw" trim:"no"`
+	Raw   string      `json:"raw" trim:"no" unicode:"NFC"`
 	Bool  bool        `json:"bool"`
 	Int   int64       `json:"int"`
 	Float float64     `json:"float"`
@@ -255,12 +255,12 @@ func TestDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "x"
-	want := all{Text: "a b", Raw: " c ", Bool: true, Int: -5, Float: 1.5, Time: when, List: []string{"p", "q"}, Some: &text, Other: &text, When: &when}
+	want := all{Text: "a b", Raw: " \u00e9 ", Bool: true, Int: -5, Float: 1.5, Time: when, List: []string{"p", "q"}, Some: &text, Other: &text, When: &when}
 	for name, body := range map[string][2]string{
-		"form":                {form, "text=+a+b+&raw=+c+&bool=true&int=-5&float=1.5&time=2026-01-02T04:04:05.6789%2B01:00&list=p,+q,&some=x&other=x&when=2026-01-02T03:04:05.678Z&access_token=x"},
-		"form, JSON list":     {form, "text=a+b&raw=+c+&bool=true&int=-5.0&float=15e-1&time=2026-01-02T03:04:05.678Z&list=+[\"p\",+\"\",\"q+\"]+&some=x&other=x&when=2026-01-02T03:04:05.678Z"},
-		"form, repeated list": {form, "text=a+b&raw=+c+&bool=true&int=-5&float=1.5&time=2026-01-02T03:04:05.678Z&list=p&list=q&some=x&other=x&when=2026-01-02T03:04:05.678Z"},
-		"JSON":                {jsonType, `{"text":" a b ","raw":" c ","bool":true,"int":-5,"float":1.5,"time":"2026-01-02T03:04:05.678Z","list":["p","q"],"some":"x","other":"x","when":"2026-01-02T03:04:05.678Z","access_token":"x"}`},
+		"form":                {form, "text=+a+b+&raw=+e%CC%81+&bool=true&int=-5&float=1.5&time=2026-01-02T04:04:05.6789%2B01:00&list=p,+q,&some=x&other=x&when=2026-01-02T03:04:05.678Z&access_token=x"},
+		"form, JSON list":     {form, "text=a+b&raw=+e%CC%81+&bool=true&int=-5.0&float=15e-1&time=2026-01-02T03:04:05.678Z&list=+[\"p\",+\"\",\"q+\"]+&some=x&other=x&when=2026-01-02T03:04:05.678Z"},
+		"form, repeated list": {form, "text=a+b&raw=+e%CC%81+&bool=true&int=-5&float=1.5&time=2026-01-02T03:04:05.678Z&list=p&list=q&some=x&other=x&when=2026-01-02T03:04:05.678Z"},
+		"JSON":                {jsonType, `{"text":" a b ","raw":" e\u0301 ","bool":true,"int":-5,"float":1.5,"time":"2026-01-02T03:04:05.678Z","list":["p","q"],"some":"x","other":"x","when":"2026-01-02T03:04:05.678Z","access_token":"x"}`},
 	} {
 		v, err := read(body[0], body[1])
 		if err != nil {

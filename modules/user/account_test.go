@@ -45,14 +45,15 @@ type storedBefore struct {
 	Epoch      int64  `json:"epoch"`
 }
 
-// TestUserOfEarlierVersion lists and changes a user without the fields that this version added.
+// TestUserOfEarlierVersion lists and changes a user without the fields that this version added, and with an address that is not in
+// normal form. An admin can set the address again.
 func TestUserOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	admin := api.SignUp("admin")
 	old := storedBefore{
 		Meta:  store.NewMeta(store.NewID(), store.At(api.Clock.Now())),
-		Email: "old@example.com", Name: "O\u202Eld", Picture: "https://ada:secret@example.com/a.png", Role: "user",
+		Email: `"old"@example.com`, Name: "O\u202Eld", Picture: "https://ada:secret@example.com/a.png", Role: "user",
 	}
 	testkit.Insert(api, "users", old)
 	path := "/users/" + old.ID.Hex()
@@ -69,6 +70,10 @@ func TestUserOfEarlierVersion(t *testing.T) {
 	if same := api.Do(request{Method: "PUT", Path: path, As: admin.Token, JSON: view}).JSON(200); !reflect.DeepEqual(same, view) {
 		t.Errorf("sent back unchanged: %v, want %v", same, view)
 	}
+	api.Run(t, []testkit.Scenario{
+		row("found by a word of the address", request{Method: "GET", Path: "/users?q=old@example.com", As: admin.Token}, 200, found, nil),
+		row("set the address in normal form", request{Method: "PATCH", Path: path, As: admin.Token, Form: url.Values{"email": {"old@example.com"}}}, 200, []string{`"email":"old@example.com"`}, nil),
+	})
 }
 
 // TestSearchByEmail finds users by their address, with the domain in Unicode or in ASCII.

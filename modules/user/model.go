@@ -87,7 +87,7 @@ type Profile struct{ Email, Name, Picture string }
 // CreateInput has the parameters of a new user. HTTP Basic cannot transmit an email address with a colon (RFC 7617 section 2).
 type CreateInput struct {
 	Email    string `json:"email" validate:"required,maxbytes=254,email,excludes=:,plain,normalizable" example:"ada@example.com" format:"email" maxLength:"254"`
-	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"correct horse battery" format:"password"`
+	Password string `json:"password" trim:"no" unicode:"NFC" validate:"required,min=8,max=128,uncommon" example:"correct horse battery" format:"password"`
 	Name     string `json:"name" validate:"max=100,plain" example:"Ada"`
 	Picture  string `json:"picture" validate:"max=2048,plain_http_url" example:"https://example.com/ada.png"`
 	createRole
@@ -123,7 +123,7 @@ func (in UpdateInput) check() error {
 
 // PasswordInput has the parameters of a password change.
 type PasswordInput struct {
-	Password string `json:"password" trim:"no" validate:"required,min=8,max=128,uncommon" example:"a better horse battery" format:"password"`
+	Password string `json:"password" trim:"no" unicode:"NFC" validate:"required,min=8,max=128,uncommon" example:"a better horse battery" format:"password"`
 	access.Proof
 } //	@name	UserPassword
 

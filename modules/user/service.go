@@ -301,8 +301,8 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 func (s *Service) update(caller access.Principal, u *User, in store.Patch[UpdateInput]) error {
 	changesRole := in.Has("role") && in.Fields.Role != string(u.Role)
 	changesSuspended := in.Has("suspended") && in.Fields.Suspended != u.Suspended
-	email, _ := emailaddress.Normalize(in.Fields.Email) // "" if the address is invalid
-	changesEmail := in.Has("email") && email != u.Email
+	email, _ := emailaddress.Normalize(in.Fields.Email)                               // "" if the address is invalid
+	changesEmail := in.Has("email") && email != u.Email && in.Fields.Email != u.Email // an earlier version stored other normal forms
 	switch {
 	case changesRole && !caller.IsAdmin():
 		return apperr.New(apperr.Forbidden, "Only an admin may change a role.")
