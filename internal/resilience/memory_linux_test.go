@@ -2,6 +2,7 @@ package resilience_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -78,6 +79,7 @@ func TestMemory(t *testing.T) {
 		readers = 200      // clients that do not read
 		expands = 40       // anonymous callers of expand
 		users   = 6        // who evaluate policies, twice each
+		streams = 700      // of as many networks
 		limit   = "200MiB" // as in the image
 		percent = "100"    // of GOGC: a higher one measures what the collector leaves
 	)
@@ -110,9 +112,12 @@ func TestMemory(t *testing.T) {
 			}
 			return stall(t, url, requests)
 		}},
+		{"700 streams that resume, and do not read", 1, func(url string, tokens []string) func() {
+			return stall(t, url, resumptions(t, url, tokens[0], streams))
+		}},
 	} {
 		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], serveShelves)
-		cmd.Dir, cmd.Env = t.TempDir(), append(settings(address), "GOMEMLIMIT="+limit, "GOGC="+percent)
+		cmd.Dir, cmd.Env = t.TempDir(), append(settings(address, "TRUSTED_PROXIES=127.0.0.0/8"), "GOMEMLIMIT="+limit, "GOGC="+percent)
 		p := begin(t, cmd)
 		var tokens []string
 		for range attack.users {
@@ -165,6 +170,22 @@ func changes(t *testing.T, url string, tokens []string, request func(path, chang
 			"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", method, path, token, len(body), body))
 	}
 	return slices.Repeat(out, 64)
+}
+
+// resumptions returns requests that resume n streams before 500 changes, each from another network.
+func resumptions(t *testing.T, url, token string, n int) (out []string) {
+	t.Helper()
+	var page struct{ Next string }
+	must(t, json.Unmarshal(do(t, newRequest(t, "GET", url+"/articles/changes", "", nil), http.StatusOK), &page))
+	article := `{"title":"T","content":"` + strings.Repeat("x", 1200) + `"}`
+	for range 500 {
+		do(t, newRequest(t, "POST", url+"/articles", token, strings.NewReader(article)), http.StatusCreated)
+	}
+	for i := range n {
+		out = append(out, fmt.Sprintf("GET /articles/changes?limit=100&after=%s HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"+
+			"X-Forwarded-For: 192.0.%d.%d\r\n\r\n", page.Next, i/250, i%250))
+	}
+	return out
 }
 
 func get(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n" }
