@@ -113,7 +113,7 @@ const (
 // Limits of an instance. They prevent a few clients from using all memory or keeping the database busy.
 const (
 	pageBytes      = 32 << 20        // memory for large pages that are being sent
-	recordBytes    = 32 << 20        // memory for large records that are being sent
+	recordBytes    = 16 << 20        // memory for large records that are being sent
 	pageWait       = 5 * time.Second // how long a request waits for its share of pageBytes
 	userWriteBytes = 32 << 10        // total body size of a user's requests in progress, except GET requests
 	writeWait      = 5 * time.Second // how long a request waits for its share of userWriteBytes

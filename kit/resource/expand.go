@@ -67,7 +67,12 @@ func ExpandView[D store.Document, V any](ctx context.Context, c *Collection[D], 
 		return view, err
 	}
 	views := []V{view}
-	err = expand(ctx, c, caller, names, views, func(size int64) error { return rest.Reserve(ctx, size) })
+	err = expand(ctx, c, caller, names, views, func(size int64) error {
+		if err := rest.ReservePage(ctx, size); err != nil {
+			return err
+		}
+		return rest.Reserve(ctx, size)
+	})
 	return views[0], err
 }
 

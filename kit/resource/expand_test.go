@@ -69,7 +69,7 @@ func TestExpandReservesAsItGrows(t *testing.T) {
 		ctx, release := budget.Context(t.Context(), sharer)
 		w.want(expand(ctx), apperr.Unavailable)
 		release()
-		if n := targets.calls.Load(); n > 5 {
+		if n := targets.calls.Load(); n > 6 {
 			t.Errorf("%s: %d queries before the error", name, n)
 		}
 		ctx, release = rest.NewBudget(4*32<<20, 4*32<<20, time.Millisecond).Context(t.Context(), sharer)
