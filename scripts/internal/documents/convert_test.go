@@ -164,7 +164,7 @@ func TestConvert(t *testing.T) {
 		{"paths /things/{id} put responses 401 headers WWW-Authenticate $ref", `"#/components/headers/WWW-Authenticate"`},
 		{"paths /things/{id} put responses 401 content", `{"application/problem+json":{"examples":{"unauthorized":{"$ref":"#/components/examples/unauthorized"}},` +
 			`"schema":{"$ref":"#/components/schemas/Problem"}}}`},
-		{"paths /raw post responses default description", `"any other error: 400 validation_failed, 401 unauthorized, 500 internal, 503 unavailable"`},
+		{"paths /raw post responses default description", `"any other error: 400 validation_failed, 401 unauthorized, 500 internal, 503 unavailable, 429 too_many_requests"`},
 		{"paths /raw post responses default content application/problem+json schema $ref", `"#/components/schemas/Problem"`},
 		{"paths /raw post responses default content application/problem+json examples internal $ref", `"#/components/examples/internal"`},
 		{"components examples unauthorized value title", `"Unauthorized"`},

@@ -63,12 +63,17 @@ func (e enricher) isSignIn(op *openapi3.Operation) bool {
 	return created != nil && len(*op.Security) > 0 && created.Value.Content["application/json"].Schema.Ref == "#/components/schemas/AuthResult"
 }
 
-// defaultResponse adds the response "default", which describes the errors of common and of restrictions, to an operation.
+// defaultResponse adds the response "default" to an operation. It describes the errors of common and of restrictions, and the limit
+// of a user's changes in progress.
 func (e enricher) defaultResponse(op *openapi3.Operation, method string) {
 	media := openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(problemRef, nil))
 	media.Examples = openapi3.Examples{}
+	possible := slices.Clone(common)
+	if method != http.MethodGet {
+		possible = append(possible, "too_many_requests")
+	}
 	var codes []string
-	for _, code := range append(slices.DeleteFunc(slices.Clone(common), func(code string) bool { return !e.hasCode(code) }), e.restrictions(op, method)...) {
+	for _, code := range append(slices.DeleteFunc(possible, func(code string) bool { return !e.hasCode(code) }), e.restrictions(op, method)...) {
 		codes = append(codes, fmt.Sprint(e.addExample(media, op, code), " ", code))
 	}
 	if len(codes) == 0 {
