@@ -108,6 +108,9 @@ type Resources struct {
 	// request of the same caller, with the context of that request. Handler relies on that request's limits of time, body size
 	// and memory.
 	Handler http.Handler
+	// Allows reports whether a route accepts the caller: the role, the scopes of the API key and the restriction. path is as in
+	// the OpenAPI document. The route can still reject the caller for a record.
+	Allows func(caller access.Principal, method, path string) bool
 }
 
 // Middleware is the route middleware that modules mount their routes with.

@@ -36,6 +36,7 @@ type Authenticator struct {
 	restricted bool // accepts users with an access.Restriction
 	largeBody  bool // accepts bodies up to the largest size of BodyLimit
 	anyKey     bool // accepts every API key
+	checkOnly  bool // responds instead of calling the handlers; see CheckOnly
 }
 
 // Middleware returns one middleware per kind of caller. Each middleware reads the query string and the body, which can contain
@@ -105,6 +106,10 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 		}
 		if err != nil {
 			rest.Fail(g, err)
+			return
+		}
+		if a.checkOnly {
+			g.AbortWithStatus(http.StatusNoContent)
 			return
 		}
 		rest.SetCaller(g, caller)

@@ -1,7 +1,10 @@
 package server
 
 import (
+	"github.com/gin-gonic/gin"
+
 	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/middleware"
 )
 
@@ -27,8 +30,16 @@ func provideResources(o HandlerOptions, auth middleware.Authenticator, mw kit.Mi
 	auth.Writes = middleware.NewUserWrites(userWriteBytes, writeWait)
 	mw.Auth = auth.Middleware()
 	mountResources(engine, o.Settings.APIRoot, o.Modules, mw)
+	checked := gin.New()
+	none := func(*gin.Context) {}
+	mountResources(checked, o.Settings.APIRoot, o.Modules, kit.Middleware{
+		Auth: middleware.CheckOnly(), Idempotency: none, Streams: none, Origin: none, Resources: mw.Resources,
+	})
+	allows := func(caller access.Principal, method, path string) bool {
+		return middleware.Allows(checked, caller, method, o.Settings.APIRoot+path)
+	}
 	for _, user := range users {
-		user.UseResources(kit.Resources{Names: mw.Resources(), Root: o.Settings.APIRoot, OpenAPI: o.Documents.OpenAPI, Handler: engine})
+		user.UseResources(kit.Resources{Names: mw.Resources(), Root: o.Settings.APIRoot, OpenAPI: o.Documents.OpenAPI, Handler: engine, Allows: allows})
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 )
@@ -19,6 +20,7 @@ type call struct {
 	remoteAddr string
 	header     http.Header // sent with the requests of the tool
 	requestID  string
+	caller     access.Principal
 
 	panicked error // the panic of a tool
 }
@@ -26,7 +28,7 @@ type call struct {
 type callKey struct{}
 
 func newCall(g *gin.Context) *call {
-	c := &call{ctx: g.Request.Context(), remoteAddr: g.Request.RemoteAddr, header: http.Header{}, requestID: rest.RequestID(g)}
+	c := &call{ctx: g.Request.Context(), remoteAddr: g.Request.RemoteAddr, header: http.Header{}, requestID: rest.RequestID(g), caller: rest.Caller(g)}
 	for _, name := range []string{"Authorization", "User-Agent", "X-Forwarded-For"} {
 		c.header[name] = g.Request.Header[name]
 	}

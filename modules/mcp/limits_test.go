@@ -167,8 +167,22 @@ func TestAPIKeys(t *testing.T) {
 		"orders:write": "insufficient_scope/insufficient_scope", "admin": "insufficient_scope/insufficient_scope", "restricted": "/email_not_verified",
 	} {
 		b := agent{t, a.api, access.KeyPrefix + scope}
-		b.tool("describe_resource", object{"resource": "articles"})
 		ofReads, ofWrites, _ := strings.Cut(errors, "/")
+		listed := b.text("list_resources", object{}, false)
+		for text, want := range map[string]bool{"search_records": ofReads == "", "create_record": ofWrites == "", "articles": ofReads == "" || ofWrites == ""} {
+			if strings.Contains(listed, text) != want {
+				t.Errorf("%s: list_resources has %s: %t, want %t", scope, text, !want, want)
+			}
+		}
+		if !strings.Contains(listed, "articles") {
+			for _, name := range []string{"articles", "article"} { // no suggestion
+				if text := b.text("describe_resource", object{"resource": name}, true); !strings.Contains(text, "list_resources returns") {
+					t.Errorf("%s: describe_resource of %s: %s", scope, name, text)
+				}
+			}
+		} else if described := b.tool("describe_resource", object{"resource": "articles"}); (described["search"] != nil) != (ofReads == "") || (described["create"] != nil) != (ofWrites == "") {
+			t.Errorf("%s: describe_resource: %v", scope, described)
+		}
 		check := func(want, tool string, arguments object) {
 			if want == "" {
 				b.tool(tool, arguments)

@@ -22,7 +22,7 @@ func New(d kit.Deps) *Module {
 
 // UseResources implements kit.ResourceUser.
 func (m *Module) UseResources(r kit.Resources) {
-	m.service.handler, m.service.root = r.Handler, r.Root
+	m.service.handler, m.service.root, m.service.allows = r.Handler, r.Root, r.Allows
 	m.service.catalog = sync.OnceValue(func() *catalog { return newCatalog(r.Names, r.OpenAPI) })
 }
 

@@ -57,9 +57,15 @@ func TestNested(t *testing.T) {
 	api := testkit.Start(t, testkit.Service{Modules: testkit.Modules(modules.New), Documents: server.Documents{OpenAPI: document}},
 		func(c *testkit.Config) { c.Modules = append(c.Modules, lines{}) })
 	a := agent{t, api, api.SignUp("user").Token}
-	want := `{"rows":[{"name":"test-lines","parent":["test-orders"],"tools":["create_record","get_record","update_record"]}]}`
-	if got := a.text("list_resources", object{}, false); got != want {
-		t.Errorf("list_resources: %s", got)
+	for token, tools := range map[string]string{a.token: `"create_record","get_record"`, api.SignUp("admin").Token: `"create_record","get_record","update_record"`} {
+		b := agent{t, api, token}
+		if got, want := b.text("list_resources", object{}, false), `{"rows":[{"name":"test-lines","parent":["test-orders"],"tools":[`+tools+`]}]}`; got != want {
+			t.Errorf("list_resources: %s, want %s", got, want)
+		}
+		isAdmin := strings.Contains(tools, "update")
+		if got := b.tool("describe_resource", object{"resource": "test-lines"}); (got["update"] != nil) != isAdmin || got["create"] == nil {
+			t.Errorf("describe_resource for %s: %v", tools, got)
+		}
 	}
 	described := a.text("describe_resource", object{"resource": "test-lines"}, false)
 	for _, want := range []string{`"parent":["test-orders"]`, `"amount":{"example":5,"nullable":true,"type":"integer"}`, `"required":["self"]`, `"record":{"fields":{"id":{`} {

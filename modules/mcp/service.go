@@ -16,6 +16,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/suggest"
@@ -26,6 +27,7 @@ type service struct {
 	name    string
 	root    string
 	handler http.Handler
+	allows  func(caller access.Principal, method, path string) bool
 	catalog func() *catalog // parses the OpenAPI document at the first call
 }
 
@@ -113,13 +115,16 @@ type resourceList struct {
 	Next string        `json:"next,omitempty"` // value for the after parameter
 }
 
-func (s *service) list(_ *call, in listArguments) (any, error) {
+func (s *service) list(c *call, in listArguments) (any, error) {
 	out, size := resourceList{Rows: []resourceRow{}}, 0
 	for _, name := range s.catalog().names {
 		if name <= in.After {
 			continue
 		}
-		r := s.catalog().resources[name]
+		r, ok := s.visible(c, name)
+		if !ok {
+			continue
+		}
 		row := resourceRow{name, s.catalog().document.about(r), r.parents(), slices.Sorted(maps.Keys(r.tools()))}
 		if size += len(encode(row)) + 1; size > maxRecord {
 			out.Next = out.Rows[len(out.Rows)-1].Name
@@ -131,11 +136,32 @@ func (s *service) list(_ *call, in listArguments) (any, error) {
 }
 
 func (s *service) describe(c *call, in resourceArgument) (any, error) {
-	r, err := s.resource(c, in)
-	if err != nil {
-		return nil, err
+	r, ok := s.visible(c, in.Resource)
+	if !ok {
+		return nil, s.unknown(c, in)
 	}
 	return s.catalog().describe(r), nil
+}
+
+// visible returns the resource with the name, without the operations that do not accept the caller. ok is false if there is no such
+// resource, or if none of its operations accepts the caller.
+func (s *service) visible(c *call, name string) (r resource, ok bool) {
+	r, ok = s.catalog().resources[name]
+	if !ok {
+		return r, false
+	}
+	for _, route := range []struct {
+		method, path string
+		operation    **operation
+	}{
+		{http.MethodGet, r.collection, &r.list}, {http.MethodPost, r.collection, &r.create},
+		{http.MethodGet, r.record, &r.get}, {http.MethodPatch, r.record, &r.update}, {http.MethodDelete, r.record, &r.deletion},
+	} {
+		if *route.operation != nil && !s.allows(c.caller, route.method, route.path) {
+			*route.operation = nil
+		}
+	}
+	return r, len(r.tools()) > 0
 }
 
 func (s *service) search(c *call, in searchArguments) (any, error) {
@@ -302,13 +328,22 @@ func (s *service) delete(c *call, in deleteArguments) (any, error) {
 func (s *service) resource(c *call, in resourceArgument) (resource, error) {
 	r, ok := s.catalog().resources[in.Resource]
 	if !ok {
-		message := "Is not a resource. list_resources returns the names of the resources."
-		if near := suggest.Nearest(in.Resource, s.catalog().names); near != "" {
-			message = "Is not a resource. Did you mean " + near + "?"
-		}
-		return r, c.invalid(apperr.Field{In: "body", Param: "resource", Code: apperr.OneOf, Message: message})
+		return r, s.unknown(c, in)
 	}
 	return r, nil
+}
+
+// unknown returns the error of a name that is not a resource that the caller may use.
+func (s *service) unknown(c *call, in resourceArgument) error {
+	names := slices.DeleteFunc(slices.Clone(s.catalog().names), func(name string) bool {
+		_, ok := s.visible(c, name)
+		return !ok
+	})
+	message := "Is not a resource. list_resources returns the names of the resources."
+	if near := suggest.Nearest(in.Resource, names); near != "" {
+		message = "Is not a resource. Did you mean " + near + "?"
+	}
+	return c.invalid(apperr.Field{In: "body", Param: "resource", Code: apperr.OneOf, Message: message})
 }
 
 // segment matches an ID that cannot change the meaning of a path.
