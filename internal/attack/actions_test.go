@@ -231,6 +231,9 @@ func (s *scene) do(name string) bool {
 		done = s.adminChange()
 	} else {
 		who, what, _ := strings.Cut(name, ": ")
+		if who == "intruder" {
+			done = s.intrudes(what)
+		}
 		for _, p := range s.people() {
 			if p.name == who {
 				done = actions[what](s, p)

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/pquerna/otp/totp"
 
 	"example.com/ginseng/kit"
@@ -31,6 +30,7 @@ import (
 	"example.com/ginseng/modules/social"
 	twofactor "example.com/ginseng/modules/two-factor"
 	"example.com/ginseng/modules/user"
+	"example.com/ginseng/modules/webhook"
 	"example.com/ginseng/server"
 	"example.com/ginseng/testkit"
 	"example.com/ginseng/testkit/authenticator"
@@ -50,6 +50,8 @@ type services struct {
 	factors       *twofactor.Module
 	keys          *apikey.Module
 	passkeys      *passkey.Module
+	handler       http.Handler // of all of them and of webhooks
+	admin         string       // the address of the admin in scene.stealToken
 
 	clock  *clock.Clock
 	github *providers.GitHub
@@ -121,9 +123,17 @@ func startServices(t *testing.T, db store.DB) *services {
 	s.codes = emailcode.New(still, emailcode.Settings{}, s.users, s.sessions)
 	s.factors = twofactor.New(d, twofactor.Settings{}, s.users, s.sessions)
 	s.keys = apikey.New(d, s.users)
-	gin.SetMode(gin.ReleaseMode) // no debug output
-	s.keys.Routes(gin.New(), kit.Middleware{Auth: kit.Auth{AllowRestricted: func() kit.Auth { return kit.Auth{} }}, Resources: func() []string { return nil }})
 	s.passkeys = passkey.New(d, passkey.Settings{}, s.users, s.sessions)
+	var err error
+	s.handler, err = server.NewHandler(server.HandlerOptions{
+		Settings: server.Settings{MasterKeys: []string{testkit.MasterKey}, MaxBodyBytes: 1 << 20}, Deps: d,
+		Modules: []kit.Module{
+			s.users, s.sessions, s.social, s.resets, s.verifications, s.codes, s.factors, s.keys, s.passkeys, webhook.New(d, webhook.Settings{}, s.users),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -160,6 +170,7 @@ type scene struct {
 	// insider knows the password that the account has at the start. former has the mailbox of the address that the account
 	// had until shortly before.
 	insider, former *person
+	intruder        intruder
 
 	password string  // the account's
 	linked   *person // whose GitHub account was linked last
@@ -198,9 +209,11 @@ func (s *services) open(ctx context.Context, n int) (*scene, error) {
 		return nil, err
 	}
 	sc.read()
-	_, err = s.verifications.Confirm(ctx, sc.owner.links[0].token)
+	if _, err = s.verifications.Confirm(ctx, sc.owner.links[0].token); err != nil {
+		return nil, err
+	}
 	sc.read()
-	return sc, err
+	return sc, sc.stealToken()
 }
 
 func (s *scene) people() []*person    { return []*person{s.owner, s.insider, s.former} }

@@ -50,8 +50,11 @@ func (s *scene) recover() error {
 	return nil
 }
 
-// attack has the attackers use everything that they know. It returns what gave one of them the account, or "".
+// attack has the intruder and the attackers use everything that they know. It returns what gave one of them the account, or "".
 func (s *scene) attack() string {
+	if breach := s.breachOf(); breach != "" {
+		return breach
+	}
 	for _, p := range s.attackers() {
 		s.clock.Advance(time.Hour)
 		if _, ok := s.withSession(p); ok {
@@ -203,8 +206,8 @@ func (d ownEmails) Open(spec store.Spec) store.Engine {
 
 var maxActions = flag.Int("actions", 4, "length of the sequences of TestTakeoverSequences")
 
-// TestTakeoverSequences tries all sequences of actions of the owner, an admin, an attacker with a past password and an
-// attacker with a past mailbox. After any of them, an admin and then the owner act. Then nothing that the attackers know
+// TestTakeoverSequences tries all sequences of actions of the owner, an admin, an attacker with a past password, an attacker with
+// a past mailbox and an intruder with an old session of an admin. After any of them, an admin and then the owner act. Then nothing that the attackers know
 // gives them the account. Of the sequences that lead to the same state, one is tried.
 func TestTakeoverSequences(t *testing.T) {
 	t.Parallel()
@@ -230,6 +233,9 @@ func TestTakeoverSequences(t *testing.T) {
 		for _, who := range []string{"owner", "insider", "former"} {
 			e.names = append(e.names, who+": "+what)
 		}
+	}
+	for _, what := range []string{"change", "promote", "delete"} { // all of them are tried in attack
+		e.names = append(e.names, "intruder: "+what)
 	}
 	start := e.replay(free[0], nil)
 	if start == nil {
