@@ -8,7 +8,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
@@ -44,7 +43,7 @@ func ownerOf(g *gin.Context) string {
 	case p.IsUser():
 		return p.UserID.Hex()
 	}
-	return digest("", ratelimit.Network(g.ClientIP()))
+	return digest("", rest.Sharer(g))
 }
 
 // checkRoom fails with TooManyRequests if the stored responses of the owner take maxStored bytes or more.

@@ -109,3 +109,12 @@ func TestRoom(t *testing.T) {
 		t.Errorf("after a day: status %d", w.Code)
 	}
 }
+
+// TestOwnerOfSite checks that the /64 networks of a /48, which one customer can have, share the room for stored responses.
+func TestOwnerOfSite(t *testing.T) {
+	t.Parallel()
+	owner := func(address string) string { return ownerOf(from(address, store.ID{})) }
+	if one := owner("2001:db8:0:1::1"); one != owner("2001:db8:0:2::1") || one == owner("2001:db8:1:1::1") || one == owner("192.0.2.1") {
+		t.Errorf("%s is the owner of another site, or not of the whole site", one)
+	}
+}
