@@ -16,47 +16,56 @@ import (
 	"example.com/ginseng/testkit/testdb"
 )
 
-// TestRoom stores large responses until the limit of their owner is reached, also on a second instance, and after they have
-// expired.
+const roomResponse = 100 << 10 // bytes of a response of roomHandler
+
+// roomHandler returns a handler whose caller is in the header Caller. POST /plain counts its calls in ran; POST /atomic stores its
+// response in a transaction.
+func roomHandler(i *Idempotency, db store.DB, ran *int) http.Handler {
+	engine := gin.New()
+	engine.Use(func(g *gin.Context) {
+		caller := access.Principal{Master: g.GetHeader("Caller") == "master"}
+		caller.UserID, _ = store.ParseID(g.GetHeader("Caller"))
+		rest.SetCaller(g, caller)
+	})
+	engine.POST("/plain", i.Middleware(), rest.Handle(func(g *gin.Context) error {
+		*ran++
+		return rest.OK(g, strings.Repeat("x", roomResponse))
+	}))
+	engine.POST("/atomic", i.Middleware(), rest.Handle(func(g *gin.Context) error {
+		body := []byte(strings.Repeat("x", roomResponse))
+		err := db.Together(g.Request.Context(), func(ctx context.Context) error { return KeepResponse(ctx, g, 200, body) })
+		if err == nil {
+			g.Data(200, rest.ContentType, body)
+		}
+		return err
+	}))
+	return engine
+}
+
+// TestRoom stores responses until the limit of their owner is reached, also on a second instance, and after they have expired.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
-	now := time.Now()
-	clock := func() time.Time { return now }
-	const size = 5 << 20 // three responses fit
-	ran := 0
+	now, ran := time.Now(), 0
+	var i *Idempotency
 	newInstance := func() http.Handler {
-		i := NewIdempotency(db, []string{"secret"}, clock)
-		engine := gin.New()
-		engine.Use(func(g *gin.Context) {
-			var caller access.Principal
-			switch id, isUser := store.ParseID(g.GetHeader("Caller")); {
-			case isUser:
-				caller.UserID = id
-			case g.GetHeader("Caller") == "master":
-				caller.Master = true
-			}
-			rest.SetCaller(g, caller)
-		})
-		engine.POST("/plain", i.Middleware(), rest.Handle(func(g *gin.Context) error {
-			ran++
-			return rest.OK(g, strings.Repeat("x", size))
-		}))
-		engine.POST("/atomic", i.Middleware(), rest.Handle(func(g *gin.Context) error {
-			body := []byte(strings.Repeat("x", size))
-			err := db.Together(g.Request.Context(), func(ctx context.Context) error { return KeepResponse(ctx, g, 200, body) })
-			if err == nil {
-				g.Data(200, rest.ContentType, body)
-			}
-			return err
-		}))
-		return engine
+		i = NewIdempotency(db, []string{"secret"}, func() time.Time { return now })
+		return roomHandler(i, db, &ran)
 	}
 	one, two := newInstance(), newInstance()
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ada, eve := store.NewID().Hex(), store.NewID().Hex()
+	for _, owner := range []string{ada, ""} { // room for three responses; the limit does not apply to the master key
+		stored := storedResponse{
+			Meta: store.NewMeta(store.NewID(), store.At(now)), Key: "stored by " + owner, Owner: owner, ExpiresAt: store.At(now.Add(responseTTL)),
+			Size: maxStored - 3*roomResponse - roomResponse/2,
+		}
+		if err := i.responses.Insert(t.Context(), stored); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, test := range []struct {
 		name     string
 		instance http.Handler
@@ -68,11 +77,11 @@ func TestRoom(t *testing.T) {
 		{"first", one, "/plain", ada, "1", 200},
 		{"second", one, "/atomic", ada, "2", 200},
 		{"third, on another instance", two, "/plain", ada, "3", 200},
-		{"too large, after the count", one, "/atomic", ada, "4", 429},
-		{"too large for a transaction", one, "/atomic", ada, "4", 429},
-		{"crosses the limit", one, "/plain", ada, "5", 200},
-		{"no room", one, "/plain", ada, "6", 429},
-		{"no room on another instance", two, "/plain", ada, "6", 429},
+		{"fourth, counted on the other instance", two, "/atomic", ada, "4", 429},
+		{"fourth, again", two, "/atomic", ada, "4", 429},
+		{"crosses the limit", two, "/plain", ada, "5", 200},
+		{"no room", two, "/plain", ada, "6", 429},
+		{"no room on a third instance", newInstance(), "/plain", ada, "6", 429},
 		{"replay", one, "/plain", ada, "1", 200},
 		{"without a key", one, "/plain", ada, "", 200},
 		{"another user", one, "/plain", eve, "1", 200},
