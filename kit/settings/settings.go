@@ -187,24 +187,20 @@ func open(dir string, target any) (*loader, error) {
 	l := newLoader(target)
 	l.viper, l.path = viper.New(), filepath.Join(dir, ".env")
 	l.viper.AutomaticEnv()
-	l.viper.SetConfigFile(l.path)
-	l.viper.SetConfigType("dotenv")
-	err := l.viper.ReadInConfig()
+	text, err := os.ReadFile(l.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &Invalid{[]Problem{{Name: ".env", Reason: "cannot be read: " + parseError(err) + "; each line must be NAME=value"}}}
+		return nil, &Invalid{[]Problem{{Name: ".env", Reason: "cannot be read: " + errors.Unwrap(err).Error()}}}
 	}
 	l.hasFile = err == nil
+	values, err := dotenv(string(text), os.LookupEnv)
+	if err != nil {
+		return nil, &Invalid{[]Problem{{Name: ".env", Reason: "cannot be read: " + err.Error()}}}
+	}
+	for name, value := range values {
+		l.viper.SetDefault(name, value)
+	}
 	l.mode = cmp.Or(Mode(l.value("APP_ENV")), Development)
 	return l, nil
-}
-
-// parseError returns the reason that .env cannot be read. It omits the message of the parser, which can quote a secret.
-func parseError(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err.Error()
-	}
-	return "a line is malformed"
 }
 
 // collect finds the fields of a struct and of the structs in it.
