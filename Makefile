@@ -5,6 +5,7 @@
 export GOFLAGS := $(shell go env GOFLAGS) -tags=nomsgpack,validator_novalidatefn
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 TOOL := go tool -modfile="$(CURDIR)/scripts/tools/go.mod"
+SHORT := -short
 FUZZTIME := 5s
 ARTICLES := 100000
 
@@ -26,11 +27,10 @@ prod: build ## build, and serve in production mode
 	APP_ENV=production ./ginseng
 
 test: ## run the tests, without the long ones; the slowest package first
-	go test -short -vet=off ./scripts/new ./...
+	go test $(SHORT) -vet=off -timeout 20m ./scripts/new ./...
 
-test-all: test ## run also the long tests of the packages that have any
-	go test -vet=off $$(grep -rl --include='*_test.go' 'testing.Short()' internal kit middleware modules scripts/generate scripts/new server testkit | \
-		xargs -n 1 dirname | sort -u | sed 's|^|./|')
+test-all: SHORT :=
+test-all: test ## run the tests, with the long ones
 
 test-integration: ## run all tests that use a database on MongoDB: a compatible server that this starts
 	go -C scripts/mongod run . -- go test -vet=off -timeout 20m ./internal/... ./kit/... ./middleware/... ./modules/... ./server/... ./testkit/...
