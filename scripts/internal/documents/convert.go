@@ -286,7 +286,7 @@ func extension(ref *openapi3.SchemaRef, name string) (value any, ok bool) {
 
 // operation completes the body, the security requirements, the parameters and the responses of an operation.
 func (e enricher) operation(op *openapi3.Operation, method string) error {
-	requestBody(op)
+	requestBody(op, e.doc.Components.Schemas)
 	e.security(op)
 	e.nameBody(op)
 	e.parameters(op)
@@ -306,8 +306,8 @@ func form(op *openapi3.Operation) *openapi3.Schema {
 	return nil
 }
 
-// requestBody converts the extensions of form parameters. The body has an example if all required properties have one.
-func requestBody(op *openapi3.Operation) {
+// requestBody converts the extensions of form parameters; schemas are those of the components. The body has an example if all required properties have one.
+func requestBody(op *openapi3.Operation, schemas openapi3.Schemas) {
 	schema := form(op)
 	if schema == nil {
 		if op.RequestBody != nil {
@@ -329,9 +329,9 @@ func requestBody(op *openapi3.Operation) {
 				p.WithAnyAdditionalProperties() // otherwise, typed clients could not set properties
 			} else {
 				p.Type, p.AllOf = nil, openapi3.SchemaRefs{openapi3.NewSchemaRef(fmt.Sprint("#/components/schemas/", kind), nil)}
-				if p.Nullable { // allOf would not allow null
-					null := &openapi3.Schema{Type: &openapi3.Types{"object"}, Nullable: true, Enum: []any{nil}}
-					p.Nullable, p.AllOf, p.AnyOf = false, nil, append(p.AllOf, openapi3.NewSchemaRef("", null))
+				if named := schemas[fmt.Sprint(kind)]; p.Nullable && named != nil { // allOf would not allow null; orval 7 fails at an enum of only null
+					p.Type, p.AllOf, p.Required = named.Value.Type, nil, named.Value.Required
+					p.Properties, p.AdditionalProperties = named.Value.Properties, named.Value.AdditionalProperties
 				}
 			}
 			encoding[name] = &openapi3.Encoding{ContentType: "application/json"}

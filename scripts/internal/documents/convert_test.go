@@ -158,7 +158,7 @@ func TestConvert(t *testing.T) {
 		{"components schemas PutThingsByIdBody example", `{"more":{"a":1},"name":"text","part":{"kind":"big"}}`},
 		{"paths /things/{id} put parameters 1 name", `"If-Match"`},
 		{"components schemas PutThingsByIdBody properties name", `{"example":"text","maxLength":9,"minLength":1,"type":"string"}`},
-		{"components schemas PutThingsByIdBody properties part", `{"anyOf":[{"$ref":"#/components/schemas/Part"},{"enum":[null],"nullable":true,"type":"object"}],"example":{"kind":"big"}}`},
+		{"components schemas PutThingsByIdBody properties part", `{"example":{"kind":"big"},"nullable":true,"properties":{"kind":{"type":"string"}},"required":["kind"],"type":"object"}`},
 		{"components schemas PutThingsByIdBody properties more", `{"additionalProperties":true,"example":{"a":1},"type":"object"}`},
 		{"paths /things/{id} put responses 200 headers ETag $ref", `"#/components/headers/ETag"`},
 		{"paths /things/{id} put responses 401 headers WWW-Authenticate $ref", `"#/components/headers/WWW-Authenticate"`},
