@@ -44,22 +44,6 @@ type User struct {
 	Removals `bson:",inline"`
 }
 
-// Removals count what admins have removed from the account of another user, so that the log of changes has an entry of each
-// removal. See Service.RecordRemoval.
-type Removals struct {
-	Sessions  int64 `json:"sessions"` // times that an admin ended all sessions
-	TwoFactor int64 `json:"twoFactor"`
-	Passkeys  int64 `json:"passkeys"`
-	APIKeys   int64 `json:"apiKeys"`
-}
-
-// The fields of Removals, for Service.RecordRemoval.
-const (
-	TwoFactor = "twoFactor"
-	Passkeys  = "passkeys"
-	APIKeys   = "apiKeys"
-)
-
 const (
 	emailRules = "required,maxbytes=254,email,excludes=:,plain,normalizable"
 	maxName    = 100 // characters
