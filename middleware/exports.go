@@ -15,8 +15,8 @@ import (
 
 const maxExports = 4
 
-// Exports limits the exports of lists to 4 at a time, of which a caller can have one. An export ends when the server stops, or when the access of its caller
-// changes. An export has no time limit. The middleware runs for all routes, before authentication.
+// Exports limits the exports of lists to 4 at a time, of which a caller can have one. An export ends when the server stops, or when
+// the access of its caller changes. An export has no time limit. The middleware runs for all routes, before authentication.
 func (s *Streams) Exports() gin.HandlerFunc {
 	return func(g *gin.Context) {
 		if g.Request.Method != http.MethodGet || !rest.Query(g).Has("format") {

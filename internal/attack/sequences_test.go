@@ -19,8 +19,9 @@ import (
 )
 
 // recover has an admin and then the owner act: the admin gives the account the owner's address or, if it has that, ends its
-// sessions; the owner resets the password or, in some states in which the address is not verified, signs in with a code. Between the two, the attackers do what they can, except that they do not confirm
-// another change of the address. The owner of a deleted account signs up again.
+// sessions; the owner resets the password or, in some states in which the address is not verified, signs in with a code. Between
+// the two, the attackers do what they can, except that they do not confirm another change of the address. The owner of a deleted
+// account signs up again.
 func (s *scene) recover() error {
 	s.clock.Advance(time.Hour)
 	if s.deleted {
@@ -206,9 +207,9 @@ func (d ownEmails) Open(spec store.Spec) store.Engine {
 
 var maxActions = flag.Int("actions", 4, "length of the sequences of TestTakeoverSequences")
 
-// TestTakeoverSequences tries all sequences of actions of the owner, an admin, an attacker with a past password, an attacker with
-// a past mailbox and an intruder with an old session of an admin. After any of them, an admin and then the owner act. Then nothing that the attackers know
-// gives them the account. Of the sequences that lead to the same state, one is tried.
+// TestTakeoverSequences tries all sequences of actions of the owner, an admin, an attacker with a past password, an attacker with a
+// past mailbox and an intruder with an old session of an admin. After any of them, an admin and then the owner act. Then nothing
+// that the attackers know gives them the account. Of the sequences that lead to the same state, one is tried.
 func TestTakeoverSequences(t *testing.T) {
 	t.Parallel()
 	length, workers := *maxActions, 8

@@ -102,7 +102,8 @@ func Invalid(fields ...Field) *Error {
 }
 
 // JoinInvalid joins two ValidationFailed errors. The result has the invalid parameters of first, and those of second, except the
-// parameters of first and their parts: items[0] is a part of items. If an error is nil or has another code, JoinInvalid returns first, or second if first is nil.
+// parameters of first and their parts: items[0] is a part of items. If an error is nil or has another code, JoinInvalid returns
+// first, or second if first is nil.
 func JoinInvalid(first, second error) error {
 	var a, b *Error
 	if first == nil {

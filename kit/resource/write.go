@@ -32,9 +32,9 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 }
 
 // Update changes a record that has one of the versions. If the changes do not modify the record, Update only reads it; see
-// store.Collection.Update. NotFound: the record does not exist, or the caller may not see the record. Forbidden: the caller may not change the record, or may not choose another
-// user as the owner. ValidationFailed: a change refers to a record that the caller may not see. store.ErrStale: the record has
-// none of the versions. Conflict: see store.Collection.Update.
+// store.Collection.Update. NotFound: the record does not exist, or the caller may not see the record. Forbidden: the caller may not
+// change the record, or may not choose another user as the owner. ValidationFailed: a change refers to a record that the caller may
+// not see. store.ErrStale: the record has none of the versions. Conflict: see store.Collection.Update.
 func (c *Collection[D]) Update(
 	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, changes ...store.Change,
 ) (doc D, err error) {

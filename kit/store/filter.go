@@ -219,8 +219,9 @@ func (v Versions) notFound() error {
 	return ErrStale
 }
 
-// UpdateByID updates the document with the id like Update, and returns the new version. Errors: NotFound if versions is nil and the document does not exist; ErrStale if versions is not nil and no document with the id has
-// one of the versions; Conflict as in Update.
+// UpdateByID updates the document with the id like Update, and returns the new version. Errors: NotFound if versions is nil and the
+// document does not exist; ErrStale if versions is not nil and no document with the id has one of the versions; Conflict as in
+// Update.
 func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {
 	doc, err := c.Update(ctx, versions.filter(id), changes...)
 	if apperr.Is(err, apperr.NotFound) {

@@ -7,9 +7,9 @@ import (
 )
 
 // Log is the log of changes of a database. Each insert, update and delete of a document in a collection with Spec.Changes has
-// exactly one entry, except the changes that a migration or Load makes, see Reset, and the updates that Spec.LogFields excludes. The entries have consecutive numbers. The
-// entries for one document are in the order of its changes. After DB.Prepare has prepared a collection with Spec.Changes, the log
-// has at least one entry.
+// exactly one entry, except the changes that a migration or Load makes, see Reset, and the updates that Spec.LogFields excludes.
+// The entries have consecutive numbers. The entries for one document are in the order of its changes. After DB.Prepare has prepared
+// a collection with Spec.Changes, the log has at least one entry.
 type Log interface {
 	// Last returns the position of the newest entry.
 	Last(context.Context) (Position, error)

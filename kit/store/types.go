@@ -199,8 +199,8 @@ func (o *Object) parse(name string, value stdjson.RawMessage, keepNull bool) []a
 
 var errTooDeep, errNUL = errors.New("too deep"), errors.New("a string has the character U+0000")
 
-// normalize removes the null properties of the objects in v, unless keepNull is true. depth is the level of v. It fails with errTooDeep if v has too many
-// levels, and with errNUL if a string or a name has the character U+0000.
+// normalize removes the null properties of the objects in v, unless keepNull is true. depth is the level of v. It fails with
+// errTooDeep if v has too many levels, and with errNUL if a string or a name has the character U+0000.
 func normalize(v any, depth int, keepNull bool) (err error) {
 	switch v := v.(type) {
 	case string:

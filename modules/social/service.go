@@ -54,12 +54,12 @@ type signIn struct {
 // caller is a user, SignIn links the account to the caller. Otherwise, SignIn links it to the user with the same email address,
 // or to a new user.
 //
-// NotFound: the provider is not configured. ValidationFailed: the proof does not have exactly one token or code, the provider
-// does not support the token or code, or the code has no redirect_uri. Unauthorized: the provider rejects the proof, the proof is
-// an ID token that was used before, or the caller's session has ended. Suspended: the user is suspended. Conflict: the account cannot be linked; the message explains what
-// to do. TooManyRequests: the client's network has sent too many proofs, or has made too many sign-ups. Unavailable: the provider
-// failed, or too many concurrent requests use the account. SignIn also returns the errors of auth.Service.Open. The states of the
-// rate limits are returned even on error.
+// NotFound: the provider is not configured. ValidationFailed: the proof does not have exactly one token or code, the provider does
+// not support the token or code, or the code has no redirect_uri. Unauthorized: the provider rejects the proof, the proof is an ID
+// token that was used before, or the caller's session has ended. Suspended: the user is suspended. Conflict: the account cannot be
+// linked; the message explains what to do. TooManyRequests: the client's network has sent too many proofs, or has made too many
+// sign-ups. Unavailable: the provider failed, or too many concurrent requests use the account. SignIn also returns the errors of
+// auth.Service.Open. The states of the rate limits are returned even on error.
 func (s *Service) SignIn(ctx context.Context, caller access.Principal, client access.Client, name string, proof Proof) (user.SignedIn, ratelimit.States, error) {
 	p, ok := s.providers[name]
 	if !ok {

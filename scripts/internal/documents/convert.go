@@ -306,7 +306,8 @@ func form(op *openapi3.Operation) *openapi3.Schema {
 	return nil
 }
 
-// requestBody converts the extensions of form parameters; schemas are those of the components. The body has an example if all required properties have one.
+// requestBody converts the extensions of form parameters; schemas are those of the components. The body has an example if all
+// required properties have one.
 func requestBody(op *openapi3.Operation, schemas openapi3.Schemas) {
 	schema := form(op)
 	if schema == nil {
