@@ -3,6 +3,7 @@ package mongo
 import (
 	"bufio"
 	"bytes"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -52,8 +53,9 @@ func (d decoder) decode(raw bson.Raw, into any) error {
 }
 
 // rewrite returns the document with its keys converted by convertKey. It omits nulls, except in arrays. It converts integers to
-// 64 bits, because a unique index of DocumentDB distinguishes equal integers of 32 and of 64 bits. Values have the types bson.D,
-// bson.A, int64 and bson.RawValue.
+// 64 bits, because a unique index of DocumentDB distinguishes equal integers of 32 and of 64 bits. It sorts the keys of nested
+// documents: the keys of a map are in random order, and MongoDB compares documents in order (see schema.unmodified). Values have
+// the types bson.D, bson.A, int64 and bson.RawValue.
 func rewrite(raw bson.Raw, convertKey func(string) string) (bson.D, error) {
 	elements, err := raw.Elements()
 	if err != nil {
@@ -76,7 +78,9 @@ func rewrite(raw bson.Raw, convertKey func(string) string) (bson.D, error) {
 func rewriteValue(v bson.RawValue, convertKey func(string) string) (any, error) {
 	switch v.Type {
 	case bson.TypeEmbeddedDocument:
-		return rewrite(v.Value, convertKey)
+		doc, err := rewrite(v.Value, convertKey)
+		slices.SortFunc(doc, func(a, b bson.E) int { return strings.Compare(a.Key, b.Key) })
+		return doc, err
 	case bson.TypeArray:
 		values, err := bson.RawArray(v.Value).Values()
 		if err != nil {
