@@ -25,11 +25,11 @@ type Streams struct {
 	// time since the change.
 	Delay func(time.Duration)
 
-	max, perCaller int
-	authenticator  Authenticator
-	closing        context.Context
-	close          context.CancelFunc
-	turn           chan struct{} // see pace
+	perCaller     int
+	authenticator Authenticator
+	closing       context.Context
+	close         context.CancelFunc
+	turn          chan struct{} // see pace
 
 	open      *slot.Shares        // open streams
 	anonymous *semaphore.Weighted // open streams without a user; the others are kept for users
@@ -53,7 +53,7 @@ const (
 // users.
 func NewStreams(authenticator Authenticator, max, perCaller int) *Streams {
 	s := &Streams{
-		Heartbeat: streamHeartbeat, VerifyInterval: streamCheck, max: max, perCaller: perCaller, authenticator: authenticator, turn: make(chan struct{}, 1),
+		Heartbeat: streamHeartbeat, VerifyInterval: streamCheck, perCaller: perCaller, authenticator: authenticator, turn: make(chan struct{}, 1),
 		open: slot.NewShares(int64(max)), anonymous: semaphore.NewWeighted(int64(max - max/4)), callers: slot.NewKeyed[string](int64(perCaller), 0),
 		exports: slot.NewShares(maxExports), behind: slot.NewShares(maxBehind),
 	}

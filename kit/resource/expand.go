@@ -84,7 +84,7 @@ var errNoShare = errors.New("resource: the response has no share of the budget")
 //
 // List adds referenced records to the views. The expand parameter names the references. The type of the views must embed
 // Expanded and have the fields of the references. A record that does not exist, or that the caller may not see, is null. For
-// each reference, List makes one query per 100 different records, or per 1 MiB of records.
+// each reference, List makes one query per 100 different records, or per 512 KiB of records.
 //
 // List returns the errors of listing.Run. In addition, ValidationFailed: the expanded records are larger than 4 MiB in total.
 // NotFound: the caller may not see the parent.
