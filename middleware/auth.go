@@ -96,10 +96,7 @@ func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal
 		if end != nil {
 			ctx, rolledBack := store.WithRollbacks(g.Request.Context())
 			g.Request = g.Request.WithContext(ctx)
-			defer func() {
-				a.Writes.pause(caller.UserID, rolledBack())
-				end()
-			}()
+			defer func() { endAfter(rolledBack(), end) }()
 		}
 		if err == nil && !a.QueryTokens && rest.Query(g).Has(rest.Credential) {
 			err = invalidCredential("query", apperr.Unknown, "Is not accepted in a query string. Send it as Authorization: Bearer.")
@@ -144,7 +141,7 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 		body.size = body.largest
 	}
 	if sender := a.largeBodySender(g); sender.IsUser() {
-		end, err = a.Writes.begin(ctx, sender.UserID, a.writeSize(g))
+		end, err = a.Writes.begin(ctx, sender, a.writeSize(g))
 		if err != nil {
 			return caller, nil, err
 		}
@@ -160,7 +157,7 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 		return caller, end, err
 	}
 	if caller.IsUser() && end == nil && g.Request.Method != http.MethodGet {
-		end, err = a.Writes.begin(ctx, caller.UserID, a.writeSize(g))
+		end, err = a.Writes.begin(ctx, caller, a.writeSize(g))
 	}
 	return caller, end, err
 }

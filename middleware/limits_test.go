@@ -23,13 +23,21 @@ import (
 // users verifies tokens that are IDs of users.
 type users struct{}
 
+// VerifyToken accepts the ID of a user, after keyPrefix for an API key of the user.
 func (users) VerifyToken(_ context.Context, token string) (access.Principal, error) {
+	token, isKey := strings.CutPrefix(token, keyPrefix)
 	id, ok := store.ParseID(token)
 	if !ok {
 		return access.Principal{}, access.InvalidToken()
 	}
-	return access.Principal{UserID: id, Role: access.RoleUser}, nil
+	p := access.Principal{UserID: id, Role: access.RoleUser}
+	if isKey {
+		p.Key = &access.Key{}
+	}
+	return p, nil
 }
+
+const keyPrefix = "key-"
 
 // userLimit is the limit of UserWrites in the handler of limited: two small requests, or one large request.
 const userLimit = 2 * minWrite
@@ -198,9 +206,13 @@ func TestUserWrites(t *testing.T) {
 		release()
 	}
 	expect(204, "a large change alone", "/large", user, body(1<<20), 1<<20)
+	release = hold(func() { ended <- post(h, "/large", keyPrefix+user, stalled{running, end}, 1<<20) })
+	expect(429, "a large change with an API key beside another one", "/large", keyPrefix+user, body(1<<20), 1<<20)
+	expect(204, "a change of the user beside one with an API key", "/small", user, body(0), 0)
+	release()
 }
 
-// TestPause rolls a transaction of a user back. The user's next request waits in proportion to the time of the transaction.
+// TestPause rolls a batch of a user back. The user's next request waits in proportion to the time of the transaction.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	for rolledBack, want := range map[time.Duration]time.Duration{
@@ -220,10 +232,10 @@ func TestPause(t *testing.T) {
 				}
 				synctest.Wait()
 			}
-			expect(204, "/small?fails=1", user)
+			expect(204, "/alone?fails=1", user)
 			if want > 0 {
 				time.Sleep(want - 2*time.Millisecond)
-				expect(429, "/small", user)
+				expect(429, "/alone?fails=1", user)
 				expect(204, "/small", store.NewID().Hex())
 				time.Sleep(2 * time.Millisecond)
 			}
@@ -236,14 +248,14 @@ func TestPause(t *testing.T) {
 func TestForgetUsers(t *testing.T) {
 	t.Parallel()
 	w, id := NewUserWrites(1, time.Millisecond), store.NewID()
-	end, err := w.begin(t.Context(), id, 0)
+	end, err := w.begin(t.Context(), access.Principal{UserID: id}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.begin(t.Context(), id, 0); !apperr.Is(err, apperr.TooManyRequests) {
+	if _, err := w.begin(t.Context(), access.Principal{UserID: id}, 0); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Error(err)
 	}
-	if end(); w.running.InUse(id) {
+	if end(); w.running.InUse(writer{user: id}) {
 		t.Error("the user is remembered")
 	}
 }

@@ -4,18 +4,25 @@ import (
 	"context"
 	"time"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/slot"
 	"example.com/ginseng/kit/store"
 )
 
 // UserWrites limits the total size of a user's requests in progress on an instance, except GET requests. Further requests wait,
-// so that one user cannot delay the writes of others. The limit is a total size instead of a number of requests, because large
-// requests take longer to store.
+// so that one user cannot delay the writes of others. Requests with API keys of the user have a separate limit. The limit is a total
+// size instead of a number of requests, because large requests take longer to store.
 type UserWrites struct {
 	limit   int64
 	wait    time.Duration
-	running *slot.Keyed[store.ID]
+	running *slot.Keyed[writer]
+}
+
+// writer is a user, or all API keys of a user: a key in wrong hands must not prevent the user from deleting the key.
+type writer struct {
+	user   store.ID
+	isKeys bool
 }
 
 // Minimum sizes in bytes that are counted for a request.
@@ -27,37 +34,34 @@ const (
 // NewUserWrites returns UserWrites that limit a user's requests in progress to limit bytes in total. A request with a larger
 // body runs alone. A request that cannot start within wait fails with TooManyRequests.
 func NewUserWrites(limit int64, wait time.Duration) *UserWrites {
-	return &UserWrites{limit: limit, wait: wait, running: slot.NewKeyed[store.ID](limit, 0)}
+	return &UserWrites{limit: limit, wait: wait, running: slot.NewKeyed[writer](limit, 0)}
 }
 
-// A user can repeat a transaction that is rolled back without end, because it stores nothing. With these pauses, the transactions
-// of a user that are rolled back delay at most one percent of the writes of others.
+// A user can repeat a transaction that is rolled back without end, because it stores nothing. With these pauses, the batches of a
+// user that are rolled back delay at most one percent of the writes of others.
 const (
 	freeRollback = 10 * time.Millisecond // no pause follows: the delay is similar to that of a commit
 	pauseFactor  = 99                    // a pause is so many times as long as the transaction
 	maxPause     = 4 * time.Second       // less than the time that a request waits for its turn
 )
 
-// pause delays the user's further requests, except those that are waiting already. rolledBack is how long other writes have
-// waited for transactions of the user that were rolled back. pause returns immediately.
-func (w *UserWrites) pause(id store.ID, rolledBack time.Duration) {
+// endAfter calls end, the result of UserWrites.begin, after a pause: the request continues to count toward the limit. rolledBack
+// is how long other writes have waited for transactions of the request that were rolled back. endAfter returns immediately.
+func endAfter(rolledBack time.Duration, end func()) {
 	if rolledBack <= freeRollback {
+		end()
 		return
 	}
-	go func() {
-		if release, err := w.running.Acquire(context.Background(), id, w.limit, 0); err == nil {
-			time.AfterFunc(min(pauseFactor*rolledBack, maxPause), release)
-		}
-	}()
+	time.AfterFunc(min(pauseFactor*rolledBack, maxPause), end)
 }
 
 // begin waits until the user may start a request with a body of size bytes. The caller must call end after the request, unless
 // end is nil. If w is nil, there is no limit, and end is nil. TooManyRequests: the request could not start in time.
-func (w *UserWrites) begin(ctx context.Context, id store.ID, size int64) (end func(), err error) {
+func (w *UserWrites) begin(ctx context.Context, user access.Principal, size int64) (end func(), err error) {
 	if w == nil {
 		return nil, nil
 	}
-	release, err := w.running.Acquire(ctx, id, min(max(size, minWrite), w.limit), w.wait)
+	release, err := w.running.Acquire(ctx, writer{user.UserID, user.Key != nil}, min(max(size, minWrite), w.limit), w.wait)
 	if err != nil {
 		return nil, apperr.New(apperr.TooManyRequests,
 			"Your changes in progress have reached the limit, which is %d KiB in total or one batch, or a long one has just failed. Try again in a few seconds.", w.limit>>10)
