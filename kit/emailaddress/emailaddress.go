@@ -15,8 +15,8 @@ const maxBytes = 254
 
 // Normalize returns the normal form of an email address: without spaces around it, without needless quotes and backslashes
 // before the @, in Unicode normalization form C, with ASCII letters in lower case, and with the domain in lower case and in its
-// ASCII form (IDNA 2008, RFC 5891). Non-ASCII letters
-// before the @ keep their case, which only the receiving server can interpret (RFC 5321 section 2.4).
+// ASCII form (IDNA 2008, RFC 5891). Non-ASCII letters before the @ keep their case, which only the receiving server can interpret
+// (RFC 5321 section 2.4).
 //
 // If the address has no normal form, ok is false and normal is "". An address has no normal form if it is not valid UTF-8, a
 // part is missing, the domain ends with a dot, IDNA does not allow the domain, or the normal form would have more than 254
@@ -31,7 +31,7 @@ func Normalize(address string) (normal string, ok bool) {
 	}
 	local, domain := split(address)
 	address = unquote(local) + domain
-	address = norm.NFC.String(lowerASCII(norm.NFC.String(address))) // NFC again: a mark can compose with h, but not with H
+	address = compose(address)
 	local, domain = split(address)
 	domain, ok = normalizeDomain(domain)
 	if normal = local + domain; !ok || len(local) < len("a@") || len(normal) > maxBytes {
@@ -49,7 +49,7 @@ func unquote(local string) string {
 	if !ok || !closed {
 		return local
 	}
-	var content, escaped strings.Builder // escaped has a backslash only where it is required
+	var unescaped strings.Builder
 	for i := 0; i < len(quoted); i++ {
 		if quoted[i] == '"' {
 			return local
@@ -59,16 +59,18 @@ func unquote(local string) string {
 				return local
 			}
 		}
-		content.WriteByte(quoted[i])
-		if quoted[i] == '"' || quoted[i] == '\\' {
-			escaped.WriteByte('\\')
-		}
-		escaped.WriteByte(quoted[i])
+		unescaped.WriteByte(quoted[i])
 	}
-	if isDotString(content.String()) {
-		return content.String() + "@"
+	content := compose(unescaped.String()) // a mark can compose with < to a character that needs no quotes
+	if isDotString(content) {
+		return content + "@"
 	}
-	return `"` + escaped.String() + `"@`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(content) + `"@`
+}
+
+// compose returns s in normalization form C with ASCII letters in lower case.
+func compose(s string) string {
+	return norm.NFC.String(lowerASCII(norm.NFC.String(s))) // NFC again: a mark can compose with h, but not with H
 }
 
 // isDotString reports whether s needs no quotes: s consists of atoms with a dot between them (Dot-string in RFC 5321 section

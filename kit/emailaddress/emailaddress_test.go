@@ -33,6 +33,8 @@ func TestNormalize(t *testing.T) {
 		"\"\u00a0ada\"@example.com":      "\"\u00a0ada\"@example.com",
 		`"a\@b"@example.com`:             `"a@b"@example.com`,
 		`"a b"@example.com`:              `"a b"@example.com`,
+		"\"a<\u0338\"@example.com":       "a\u226e@example.com", // the mark composes with <, which needs quotes
+		"\"a<\\\u0338\"@example.com":     "a\u226e@example.com",
 		`"\ \a"@example.com`:             `" a"@example.com`,
 		`"a\"\\\b"@example.com`:          `"a\"\\b"@example.com`,
 		`"a..b"@example.com`:             `"a..b"@example.com`,
