@@ -110,7 +110,7 @@ export class Records extends Map {
         this.#position = null
         return
       }
-      throw new Problem({ unauthorized: 401, not_found: 404 }[data.code] ?? 403, data)
+      throw new Problem({ unauthorized: 401, not_found: 404, internal: 500, unavailable: 503 }[data.code] ?? 403, data)
     }
     this.#position = event === 'resync' ? null : id
   }
