@@ -41,7 +41,7 @@ func NewUserWrites(limit int64, wait time.Duration) *UserWrites {
 // user that are rolled back delay at most one percent of the writes of others.
 const (
 	freeRollback = 10 * time.Millisecond // no pause follows: the delay is similar to that of a commit
-	pauseFactor  = 99                    // a pause is so many times as long as the transaction
+	pauseFactor  = 99                    // length of a pause, as a multiple of the time of the transaction
 	maxPause     = 4 * time.Second       // less than the time that a request waits for its turn
 )
 

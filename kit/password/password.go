@@ -87,9 +87,10 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 }
 
 // Verify reports whether the password matches the hash (argon2id or bcrypt), and whether the hash is outdated: Hash would use
-// another algorithm, other parameters or normalization form C. Only for a wrong password that is not in form C, Verify takes twice
-// as long: hashes of earlier versions are of the password as it was sent. An empty hash matches no password, but takes as long to
-// verify as a hash from Hash. Verify fails if the hash has neither format, or has parameters of argon2id outside the limits.
+// another algorithm, other parameters or normalization form C. If the password is not in form C and does not match in form C, Verify
+// also tries the unchanged password, of which earlier versions made the hash, and takes twice as long. An empty hash matches no
+// password, but takes as long to verify as a hash from Hash. Verify fails if the hash has neither format, or has parameters of
+// argon2id outside the limits.
 // Unavailable: too many callers are waiting, or the context has ended.
 func (h *Hasher) Verify(ctx context.Context, password, hash string) (match, outdated bool, err error) {
 	release, err := h.acquire(ctx)
