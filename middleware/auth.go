@@ -141,7 +141,7 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 		body.size = body.largest
 	}
 	if sender := a.largeBodySender(g); sender.IsUser() {
-		end, err = a.Writes.begin(ctx, sender, a.writeSize(g))
+		end, err = a.Writes.begin(ctx, a.writer(sender), a.writeSize(g))
 		if err != nil {
 			return caller, nil, err
 		}
@@ -157,7 +157,7 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 		return caller, end, err
 	}
 	if caller.IsUser() && end == nil && g.Request.Method != http.MethodGet {
-		end, err = a.Writes.begin(ctx, caller, a.writeSize(g))
+		end, err = a.Writes.begin(ctx, a.writer(caller), a.writeSize(g))
 	}
 	return caller, end, err
 }

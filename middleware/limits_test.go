@@ -42,8 +42,8 @@ const keyPrefix = "key-"
 // userLimit is the limit of UserWrites in the handler of limited: two small requests, or one large request.
 const userLimit = 2 * minWrite
 
-// limited returns a handler with the routes POST /small, POST /alone with Alone, and POST and PATCH /large with AllowLargeBody, which
-// respond 204.
+// limited returns a handler with the routes POST /small, POST /account with AllowRestricted, POST /alone with Alone, and POST and
+// PATCH /large with AllowLargeBody, which respond 204.
 func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
@@ -52,6 +52,7 @@ func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	auth := authenticator.Middleware()
 	end := func(g *gin.Context) { _ = rest.NoContent(g) }
 	engine.POST("/small", append([]gin.HandlerFunc{auth.Public}, append(handlers, end)...)...)
+	engine.POST("/account", append([]gin.HandlerFunc{auth.AllowRestricted().Public}, append(handlers, end)...)...)
 	authenticator.Alone = true
 	engine.POST("/alone", append([]gin.HandlerFunc{authenticator.Middleware().Public}, append(handlers, end)...)...)
 	engine.Match([]string{"POST", "PATCH"}, "/large", append([]gin.HandlerFunc{auth.AllowLargeBody().Public}, append(handlers, end)...)...)
@@ -203,6 +204,7 @@ func TestUserWrites(t *testing.T) {
 		release := hold(requests...)
 		expect(429, "another change beside "+what, "/small", user, body(0), 0)
 		expect(204, "another user beside "+what, "/small", other, body(10), -1)
+		expect(204, "a change of the account beside "+what, "/account", user, body(10), -1)
 		release()
 	}
 	expect(204, "a large change alone", "/large", user, body(1<<20), 1<<20)
@@ -247,15 +249,15 @@ func TestPause(t *testing.T) {
 // TestForgetUsers checks that users without a change in progress use no memory.
 func TestForgetUsers(t *testing.T) {
 	t.Parallel()
-	w, id := NewUserWrites(1, time.Millisecond), store.NewID()
-	end, err := w.begin(t.Context(), access.Principal{UserID: id}, 0)
+	w, id := NewUserWrites(1, time.Millisecond), writer{user: store.NewID()}
+	end, err := w.begin(t.Context(), id, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.begin(t.Context(), access.Principal{UserID: id}, 0); !apperr.Is(err, apperr.TooManyRequests) {
+	if _, err := w.begin(t.Context(), id, 0); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Error(err)
 	}
-	if end(); w.running.InUse(writer{user: id}) {
+	if end(); w.running.InUse(id) {
 		t.Error("the user is remembered")
 	}
 }

@@ -11,18 +11,24 @@ import (
 )
 
 // UserWrites limits the total size of a user's requests in progress on an instance, except GET requests. Further requests wait,
-// so that one user cannot delay the writes of others. Requests with API keys of the user have a separate limit. The limit is a total
-// size instead of a number of requests, because large requests take longer to store.
+// so that one user cannot delay the writes of others. The limit is a total size instead of a number of requests, because large
+// requests take longer to store.
 type UserWrites struct {
 	limit   int64
 	wait    time.Duration
 	running *slot.Keyed[writer]
 }
 
-// writer is a user, or all API keys of a user: a key in wrong hands must not prevent the user from deleting the key.
+// writer identifies requests that share a limit. A token or a key in wrong hands must not prevent its user from ending the session
+// or deleting the key. Therefore API keys and the routes of the account have separate limits.
 type writer struct {
-	user   store.ID
-	isKeys bool
+	user    store.ID
+	isKey   bool // the requests with API keys of the user
+	account bool // the requests to routes that restricted users can call, and that have no long parameters
+}
+
+func (a Authenticator) writer(caller access.Principal) writer {
+	return writer{caller.UserID, caller.Key != nil, a.restricted && !a.largeBody}
 }
 
 // Minimum sizes in bytes that are counted for a request.
@@ -55,13 +61,13 @@ func endAfter(rolledBack time.Duration, end func()) {
 	time.AfterFunc(min(pauseFactor*rolledBack, maxPause), end)
 }
 
-// begin waits until the user may start a request with a body of size bytes. The caller must call end after the request, unless
+// begin waits until the writer may start a request with a body of size bytes. The caller must call end after the request, unless
 // end is nil. If w is nil, there is no limit, and end is nil. TooManyRequests: the request could not start in time.
-func (w *UserWrites) begin(ctx context.Context, user access.Principal, size int64) (end func(), err error) {
+func (w *UserWrites) begin(ctx context.Context, id writer, size int64) (end func(), err error) {
 	if w == nil {
 		return nil, nil
 	}
-	release, err := w.running.Acquire(ctx, writer{user.UserID, user.Key != nil}, min(max(size, minWrite), w.limit), w.wait)
+	release, err := w.running.Acquire(ctx, id, min(max(size, minWrite), w.limit), w.wait)
 	if err != nil {
 		return nil, apperr.New(apperr.TooManyRequests,
 			"Your changes in progress have reached the limit, which is %d KiB in total or one batch, or a long one has just failed. Try again in a few seconds.", w.limit>>10)
