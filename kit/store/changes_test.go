@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
+
+	"example.com/ginseng/kit/apperr"
 )
 
 type patched struct {
@@ -64,7 +67,9 @@ func TestPatchApply(t *testing.T) {
 	}
 	got := document{Kept: "kept", Last: "old", patched: patched{Title: "old", Count: 1, Pages: new(int64(1)), Tags: []string{"old"}}}
 	p := Patch[input]{Fields: input{"new", patched{Title: "new", Tags: []string{}, Count: 7}}, Given: []string{"last", "title", "pages", "tags"}}
-	p.Apply(&got)
+	if err := p.Apply(&got); err != nil {
+		t.Fatal(err)
+	}
 	if want := (document{Kept: "kept", Last: "new", patched: patched{Title: "new", Count: 1, Tags: []string{}}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -87,14 +92,21 @@ func TestSetDefaults(t *testing.T) {
 	}
 }
 
-// TestApplyMerge merges objects into a document.
+// TestApplyMerge merges objects into a document. The limits of an object apply to the merged one.
 func TestApplyMerge(t *testing.T) {
 	t.Parallel()
 	got := patched{Data: Object{"a": 1.0, "b": 2.0}}
 	p := Patch[patched]{Fields: patched{Data: Object{"a": nil}, Meta: &Object{"c": 3.0}}, Given: []string{"data", "meta"}, Merge: true}
-	p.Apply(&got)
+	if err := p.Apply(&got); err != nil {
+		t.Fatal(err)
+	}
 	if want := (patched{Data: Object{"b": 2.0}, Meta: &Object{"c": 3.0}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+	got.Data = Object{"a": strings.Repeat("x", MaxObjectBytes-10)}
+	p.Fields.Data = Object{"b": "too large together with a"}
+	if err := p.Apply(&got); !apperr.Is(err, apperr.ValidationFailed) || len(got.Data) != 1 {
+		t.Errorf("%v; the object has %d properties", err, len(got.Data))
 	}
 }
 

@@ -167,15 +167,19 @@ func (p Patch[T]) Changes() (changes []Change) {
 }
 
 // Apply copies the fields in Given to doc, a pointer to a struct. It ignores fields that the struct does not have. If Merge is
-// set, it merges objects, and does not check the limits of the result.
-func (p Patch[T]) Apply(doc any) {
+// set, it merges objects. ValidationFailed: a merged object breaks a limit of Object.ParseInput; Apply does not change its field.
+func (p Patch[T]) Apply(doc any) (err error) {
 	from, to := reflect.ValueOf(p.Fields), reflect.ValueOf(doc).Elem()
 	for _, f := range reflect.VisibleFields(to.Type()) {
 		for _, given := range reflect.VisibleFields(from.Type()) {
 			if name := FieldName(f); !f.Anonymous && !given.Anonymous && name == FieldName(given) && p.Has(name) {
 				value := from.FieldByIndex(given.Index)
 				if patch, ok := asObject(value.Interface()); ok && p.Merge {
-					object := Object(merged(objectAt(doc, name), patch))
+					object, limitErr := Object(merged(objectAt(doc, name), patch)).limited(name)
+					if limitErr != nil {
+						err = apperr.JoinInvalid(err, limitErr)
+						continue
+					}
 					value = reflect.ValueOf(&object)
 					if f.Type.Kind() != reflect.Pointer {
 						value = value.Elem()
@@ -185,6 +189,7 @@ func (p Patch[T]) Apply(doc any) {
 			}
 		}
 	}
+	return err
 }
 
 // Versions are the accepted versions of a document that is to be changed (If-Match in RFC 9110). nil accepts any version. An

@@ -202,7 +202,9 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 	patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" }) // see User.setAddress
 	patch.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
 	patch.Fields.Picture = cmp.Or(in.Fields.Picture, s.defaultPicture(u.ID))
-	patch.Apply(u)
+	if err := patch.Apply(u); err != nil {
+		return err
+	}
 	switch { // end the sessions, and invalidate the password resets that were sent to the old address
 	case changesEmail:
 		u.setAddress(email, false)

@@ -149,7 +149,9 @@ func (s *Service) Update(ctx context.Context, by, id store.ID, in store.Patch[In
 	}
 	w, err := s.webhooks.Modify(ctx, id, func(w *Webhook) error {
 		before := *w
-		in.Apply(w)
+		if err := in.Apply(w); err != nil {
+			return err
+		}
 		if w.Enabled && !before.Enabled {
 			w.FromNumber, w.FromChange = last.Number, last.ChangeID
 		}
