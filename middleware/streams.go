@@ -39,7 +39,8 @@ type Streams struct {
 	opened    atomic.Int64
 }
 
-// maxBehind is the number of pages of streams that catch up in memory. A page with its records has about 400 KiB.
+// maxBehind is the maximum number of pages in memory that streams that catch up have read. A page with its records has about
+// 400 KiB.
 const maxBehind = 16
 
 // Defaults of Streams.

@@ -19,8 +19,8 @@ type UserWrites struct {
 	running *slot.Keyed[writer]
 }
 
-// writer identifies requests that share a limit. A token or a key in wrong hands must not prevent its user from ending the session
-// or deleting the key. Therefore API keys and the routes of the account have separate limits.
+// writer identifies requests that share a limit. API keys and the routes of the account have separate limits, so that a stolen key
+// or token cannot prevent the user from deleting the key or ending the session.
 type writer struct {
 	user    store.ID
 	isKey   bool // the requests with API keys of the user

@@ -63,7 +63,8 @@ func (s *Service) buildNotice(ctx context.Context, e email.Entry) (*email.Messag
 	return s.build(ctx, e, notices, newNotice)
 }
 
-// build returns the message that message makes of an entry, or nil if the rule forbids another email to the address.
+// build calls message with the fields of an entry, and returns its result. It returns nil if the rule forbids another email to the
+// address.
 func (s *Service) build(ctx context.Context, e email.Entry, rule ratelimit.Rule, message func(to string, args map[string]string, at time.Time) *email.Message) (*email.Message, error) {
 	if e.Attempt == 1 { // count an email once, not once per attempt
 		if _, err := s.limiter.Take(ctx, rule.Of(e.Address)); err != nil {

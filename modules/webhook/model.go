@@ -100,7 +100,7 @@ type Delivery struct {
 	Number     int64      `json:"number"` // number of the entry in the log; 0 for a test
 	Lane       string     `json:"lane"`   // lane in which the delivery waits; "" if it is not pending
 	Body       string     `json:"body"`   // body of the requests if it is small; "" before the first attempt, and with a BodyID
-	BodyID     *store.ID  `json:"bodyId"` // ID of the Body; nil before the first attempt, and with a Body of its own
+	BodyID     *store.ID  `json:"bodyId"` // ID of the Body that is shared; nil before the first attempt, and if the body is in the field Body
 	Status     string     `json:"status"`
 	Attempts   int64      `json:"attempts"` // completed attempts
 	// ResponseStatus is the status of the response to the last attempt; nil if there was no response.
