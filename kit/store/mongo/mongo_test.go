@@ -69,7 +69,7 @@ func TestOneCommandEach(t *testing.T) {
 		}
 	}
 	// The first Update finds out which features the server lacks.
-	if _, err := c.Update(t.Context(), store.Eq("id", ids[0])); err != nil {
+	if _, err := c.Update(t.Context(), store.Eq("id", ids[0]), store.Inc("size", 1)); err != nil {
 		t.Fatal(err)
 	}
 	byTitle := []store.Order{{Field: "title"}}
