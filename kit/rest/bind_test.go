@@ -141,7 +141,7 @@ func TestJSONOnly(t *testing.T) {
 		contentType, coding string
 		want                int
 	}{
-		{jsonType, "", 200}, {"application/json; charset=utf-8", "", 200}, {form, "", 415}, {"text/plain", "", 415}, {jsonType, "gzip", 415},
+		{jsonType, "", 200}, {"application/json; charset=utf-8", "", 200}, {"Application/JSON", "", 200}, {form, "", 415}, {"text/plain", "", 415}, {jsonType, "gzip", 415},
 	} {
 		w := httptest.NewRecorder()
 		g, _ := gin.CreateTestContext(w)

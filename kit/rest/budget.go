@@ -14,19 +14,20 @@ const LargeResponse = 128 << 10
 
 // Budget limits the memory for large responses, which stay in memory while their clients read slowly. Pages of lists and single
 // records have separate limits, so that clients that read their pages slowly cannot block clients that read records. A caller has
-// at most a quarter of each.
+// at most a quarter of each. A single record that is larger takes the caller's quarter.
 //
 // Only ReservePage waits, and only for the first share of a response: two responses that have shares and wait for more could
 // block each other.
 type Budget struct {
 	pages, records *slot.Shares
+	largest        int64 // bytes of the largest record that can be sent
 	wait           time.Duration
 }
 
 // NewBudget returns a Budget with separate limits in bytes: pages for pages of lists, records for single records. ReservePage
 // waits for a share for at most the duration wait.
 func NewBudget(pages, records int64, wait time.Duration) *Budget {
-	return &Budget{pages: slot.NewShares(pages), records: slot.NewShares(records), wait: wait}
+	return &Budget{pages: slot.NewShares(pages), records: slot.NewShares(records), largest: records, wait: wait}
 }
 
 // share is the part of a Budget that the response to one request has reserved.
@@ -49,7 +50,11 @@ func (b *Budget) Context(ctx context.Context, caller func() string) (_ context.C
 
 // grow reserves bytes until the share has size bytes. For wait, see slot.Acquire.
 func (s *share) grow(ctx context.Context, from *slot.Shares, size int64, wait time.Duration) error {
-	release, err := from.Acquire(ctx, s.caller(), size-s.bytes, wait)
+	n, all := size-s.bytes, from.Quarter()
+	if from == s.budget.records && size > all && size <= s.budget.largest { // takes the caller's quarter: a stored record can be read
+		n = max(all-s.bytes, 0)
+	}
+	release, err := from.Acquire(ctx, s.caller(), n, wait)
 	if err != nil {
 		return apperr.New(apperr.Unavailable, "Too many large responses are being sent. Try again in a few seconds, or request less data with the limit or fields parameter.").AsOverload()
 	}

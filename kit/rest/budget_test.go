@@ -9,7 +9,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
 )
 
 // row counts how often it is encoded.
@@ -22,7 +24,8 @@ func (r row) MarshalJSON() ([]byte, error) {
 
 func nobody() string { return "" }
 
-// TestEncodingReserves encodes a view that is larger than a quarter of the budget. The encoding ends early.
+// TestEncodingReserves encodes views. The encoding ends early if a page is larger than a quarter of the budget, or a record larger
+// than the budget.
 func TestEncodingReserves(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 20
@@ -34,8 +37,10 @@ func TestEncodingReserves(t *testing.T) {
 	}{
 		{"GET", 0, 10, ""},
 		{"GET", 0, 100, ""},
+		{"GET", 0, 300, ""}, // a record larger than a quarter
 		{"GET", 0, 1000, apperr.Unavailable},
 		{"GET", limit / 2, 100, ""},
+		{"GET", limit / 2, 300, apperr.Unavailable},
 		{"GET", limit / 2, 1000, apperr.Unavailable},
 		{"POST", 0, 1000, ""}, // the response reports a change that has been made
 		{"POST", limit / 2, 1000, apperr.Unavailable},
@@ -55,7 +60,7 @@ func TestEncodingReserves(t *testing.T) {
 		c, _ := gin.CreateTestContext(recorder)
 		c.Request = httptest.NewRequest(test.method, "/", nil).WithContext(ctx)
 		err := OK(c, view)
-		if apperr.CodeOf(err) != test.want || err != nil && (encoded > 200 || recorder.Body.Len() > 0) {
+		if apperr.CodeOf(err) != test.want || err != nil && (encoded > 700 || recorder.Body.Len() > 0) {
 			t.Errorf("%+v: %v, %d rows encoded, %d bytes", test, err, encoded, recorder.Body.Len())
 		}
 		if err == nil && recorder.Body.Len() != test.rows*10_003+2 {
@@ -81,5 +86,20 @@ func TestNoTagWithoutShare(t *testing.T) {
 	c.Header("ETag", `"x"`)
 	if err := OK(c, strings.Repeat("x", LargeResponse)); !apperr.Is(err, apperr.Unavailable) || recorder.Header().Get("ETag") != "" {
 		t.Errorf("%v, %v", err, recorder.Header())
+	}
+}
+
+// TestSharer checks that the master key, users and networks are different callers.
+func TestSharer(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, caller := range []access.Principal{{}, {Master: true}, {UserID: store.NewID(), Role: access.RoleUser}} {
+		g, _ := gin.CreateTestContext(httptest.NewRecorder())
+		g.Request = httptest.NewRequest(http.MethodGet, "/", nil)
+		SetCaller(g, caller)
+		seen[Sharer(g)] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("%v", seen)
 	}
 }

@@ -121,10 +121,14 @@ func Client(g *gin.Context) access.Client {
 	return access.Client{Address: g.ClientIP(), UserAgent: g.Request.UserAgent(), Trusted: Caller(g).Master}
 }
 
-// Sharer identifies the caller in slot.Shares: the user or, without a user, the network of the client (ratelimit.Site).
+// Sharer identifies the caller in slot.Shares: the user, the master key or, without a credential, the network of the client
+// (ratelimit.Site).
 func Sharer(g *gin.Context) string {
-	if caller := Caller(g); caller.IsUser() {
+	switch caller := Caller(g); {
+	case caller.IsUser():
 		return caller.UserID.Hex()
+	case caller.Master:
+		return "master key"
 	}
 	return ratelimit.Site(g.ClientIP())
 }
@@ -350,7 +354,7 @@ func mediaTypes(method string) []string {
 // UnsupportedMediaType: the body has another type.
 func JSONOnly(g *gin.Context) {
 	requestOf(g).jsonOnly = true
-	if g.Request.ContentLength != 0 && g.ContentType() != typeJSON {
+	if g.Request.ContentLength != 0 && !strings.EqualFold(g.ContentType(), typeJSON) {
 		Fail(g, apperr.New(apperr.UnsupportedMediaType, "The Content-Type must be %s.", typeJSON))
 	}
 }
