@@ -38,6 +38,7 @@ export class Records extends Map {
    */
   async follow(signal, onEvent = () => {}) {
     while (!signal.aborted) {
+      let failed = false
       try {
         if (this.#position === null) {
           await this.#load(signal)
@@ -48,8 +49,9 @@ export class Records extends Map {
         if (signal.aborted) return
         if (final.includes(error.status)) throw error
         this.#pause = Math.min(2 * this.#pause, maxPause)
+        failed = true
       }
-      await this.#wait(signal)
+      if (failed || this.#position !== null) await this.#wait(signal) // after a resync, load the records immediately
     }
   }
 
@@ -116,10 +118,14 @@ export class Records extends Map {
   }
 
   #wait(signal) {
-    const pause = this.#position === null ? 0 : this.#pause * (0.5 + Math.random())
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, pause)
-      signal.addEventListener('abort', () => { clearTimeout(timer); resolve() }, { once: true })
+      const end = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const timer = setTimeout(end, this.#pause * (0.5 + Math.random()))
+      signal.addEventListener('abort', end)
     })
   }
 }
