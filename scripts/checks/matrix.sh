@@ -116,10 +116,10 @@ tool() { # NAME ARGUMENTS; prints the text of the result
   local result
   result=$(call -H "Authorization: Bearer $token" -H 'Content-Type: application/json' "$base/mcp" \
     -d "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"$1\",\"arguments\":$2}}")
-  case $result in *'"isError":true'*) echo "matrix: $1 $2: $result"; exit 1 ;; esac
+  case $result in *'"isError":true'*) echo "matrix: $1 $2: $result" >&2; exit 1 ;; esac
   printf '%s' "$result"
 }
-for path in $(cut -d ' ' -f 1 <<<"$resources" | grep /) /hoard-notes /cart-lines /budget-lines /visit-notes /visit-lines; do
+for path in $(awk '/^\// && $2 != "master" { print $1 }' <<<"$resources") /hoard-notes /cart-lines /budget-lines /visit-notes /visit-lines; do
   tool describe_resource "{\"resource\":\"${path#/}\"}" >/dev/null
 done
 hoard=$(tool create_record '{"resource":"hoards","data":{"name":"A"}}' | grep -o '\\"id\\":\\"[0-9a-f]*' | grep -o '[0-9a-f]*$')
