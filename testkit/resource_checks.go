@@ -243,8 +243,7 @@ func checkVersions(t *testing.T, r Resource) {
 // version.
 func (s *suite) updateAtOnce(path string) (tag string) {
 	s.t.Helper()
-	field := s.Fields[0]
-	token, body, other := s.as("update"), s.prepared(map[string]any{field.Name: field.Samples[1]}), s.prepared(map[string]any{field.Name: field.Samples[0]})
+	token, body, other := s.as("update"), s.prepared(s.samples(1)), s.prepared(s.samples(0)) // all fields: Prepare can set some
 	update := func(tag string, body map[string]any) Response {
 		return s.Do(Request{Method: "PATCH", Path: path, As: token, JSON: body, Header: http.Header{"If-Match": {tag}}})
 	}

@@ -12,35 +12,36 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// refetchKeys is the minimum time between two requests for the keys of an issuer. go-oidc requests the keys for each ID token with
-// an invalid signature, because the issuer may have new keys. After a failure, retryDiscovery is the minimum time.
+// refetchKeys is the time in which the keys of an issuer are requested at most twice: an issuer can replace its keys soon after the
+// first request. go-oidc requests the keys for each ID token with an invalid signature, because the issuer may have new keys. After
+// a failure, retryDiscovery is the minimum time between two requests.
 const refetchKeys = time.Minute
 
-// keySets is the transport for the key set of an issuer. It repeats its last response for refetchKeys. It also removes keys of
-// unknown types and malformed keys (RFC 7517 section 5), because a single key of these kinds can make go-oidc reject the whole
-// key set.
+// keySets is the transport for the key set of an issuer. It repeats its last response if a request would come too early; see
+// refetchKeys. It also removes keys of unknown types and malformed keys (RFC 7517 section 5), because a single key of these kinds
+// can make go-oidc reject the whole key set.
 type keySets struct {
 	base http.RoundTripper
 	now  func() time.Time
 
-	mu     sync.Mutex
-	at     time.Time // time of the last request
-	status int
-	body   []byte
-	err    error
+	mu         sync.Mutex
+	before, at time.Time // times of the last two requests
+	status     int
+	body       []byte
+	err        error
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *keySets) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	pause := refetchKeys
+	next := t.before.Add(refetchKeys)
 	if t.err != nil || t.status != http.StatusOK {
-		pause = retryDiscovery
+		next = t.at.Add(retryDiscovery)
 	}
-	if t.at.IsZero() || t.now().Sub(t.at) >= pause {
+	if !t.now().Before(next) {
 		t.status, t.body, t.err = t.fetch(r)
-		t.at = t.now()
+		t.before, t.at = t.at, t.now()
 	}
 	if t.err != nil {
 		return nil, t.err

@@ -173,7 +173,7 @@ func TestOpenIDDiscoveryAgain(t *testing.T) {
 		openIDOf(n).RotateKey()
 	}
 	openIDOf(n).DropOldKeys()
-	before := len(n.Requests())
+	before := len(n.Requests()) // the last two requests for the keys were just made
 	for range 2 {
 		if err := prove(); !apperr.Is(err, apperr.Unauthorized) || len(n.Requests()) != before {
 			t.Errorf("with a new key, soon after a request for the keys: %v, asked %v", err, n.Requests()[before:])
@@ -186,6 +186,11 @@ func TestOpenIDDiscoveryAgain(t *testing.T) {
 	before = len(n.Requests())
 	if err := prove(); err != nil || len(n.Requests()) != before {
 		t.Errorf("with a known key: %v, asked %v", err, n.Requests()[before:])
+	}
+	openIDOf(n).RotateKey()
+	openIDOf(n).DropOldKeys()
+	if err := prove(); err != nil || len(n.Requests()) != before+1 {
+		t.Errorf("with another new key, a second request: %v, asked %v", err, n.Requests()[before:])
 	}
 }
 
