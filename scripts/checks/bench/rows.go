@@ -61,12 +61,12 @@ var rows = []row{
 		func(p *peer) [][]byte { return p.creations(1) }},
 	{"create, 20 users", http.StatusCreated, func(s *service) [][]byte { return s.creations(authors) },
 		func(p *peer) [][]byte { return p.creations(authors) }},
-	{"update, one user", http.StatusOK, func(s *service) [][]byte { return s.updates(1) },
-		func(p *peer) [][]byte { return p.updates(1) }},
-	{"update, 20 users", http.StatusOK, func(s *service) [][]byte { return s.updates(authors) },
-		func(p *peer) [][]byte { return p.updates(authors) }},
-	{"update, one record", http.StatusOK, func(s *service) [][]byte { return s.updates(1)[:1] },
-		func(p *peer) [][]byte { return p.updates(1)[:1] }},
+	{"update, one user", http.StatusOK, func(s *service) [][]byte { return s.updates(1, manyRecords) },
+		func(p *peer) [][]byte { return p.updates(1, manyRecords) }},
+	{"update, 20 users", http.StatusOK, func(s *service) [][]byte { return s.updates(authors, manyRecords) },
+		func(p *peer) [][]byte { return p.updates(authors, manyRecords) }},
+	{"update, one record", http.StatusOK, func(s *service) [][]byte { return s.updates(1, 1) },
+		func(p *peer) [][]byte { return p.updates(1, 1) }},
 	{"batch of 100", http.StatusOK,
 		func(s *service) [][]byte {
 			operations := batch("operations", `{"method":"POST","path":"/articles","body":`, func(i int) string { return body(newArticle(i)) })
@@ -139,23 +139,34 @@ func batch(name, prefix string, article func(i int) string) string {
 	return fmt.Sprintf(`{%q:[%s]}`, name, strings.Join(operations, ","))
 }
 
-const newTitle = `{"title":"A new title"}`
-
-// updates returns requests that update the records of the first users.
-func (s *service) updates(users int) [][]byte {
-	return each(recordsOf(s.data.Records, users), func(r record) []byte {
-		return request("PATCH", "/articles/"+r.ID, "Bearer "+s.tokens[r.Author], newTitle)
+// updates returns requests that update at most n records of the first users.
+func (s *service) updates(users, n int) [][]byte {
+	return updatesOf(recordsOf(s.data.Records, users), n, func(r record, change string) []byte {
+		return request("PATCH", "/articles/"+r.ID, "Bearer "+s.tokens[r.Author], change)
 	})
 }
 
-// updates returns requests that update the records of the first users; none if there are fewer accounts.
-func (p *peer) updates(users int) [][]byte {
+// updates returns requests that update at most n records of the first users; none if there are fewer accounts.
+func (p *peer) updates(users, n int) [][]byte {
 	if users > len(p.tokens) {
 		return nil
 	}
-	return each(recordsOf(p.records, users), func(r record) []byte {
-		return request("PATCH", "/api/collections/articles/records/"+r.ID, p.tokens[r.Author], newTitle)
+	return updatesOf(recordsOf(p.records, users), n, func(r record, change string) []byte {
+		return request("PATCH", "/api/collections/articles/records/"+r.ID, p.tokens[r.Author], change)
 	})
+}
+
+// newTitles is the number of titles that updates set, so that nearly every update modifies its record. Ginseng stores nothing
+// otherwise.
+const newTitles = 64
+
+// updatesOf returns the updates of the first n records with each title.
+func updatesOf(records []record, n int, update func(r record, change string) []byte) (requests [][]byte) {
+	for title := range newTitles {
+		change := fmt.Sprintf(`{"title":"A new title %d"}`, title)
+		requests = append(requests, each(records[:min(n, len(records))], func(r record) []byte { return update(r, change) })...)
+	}
+	return requests
 }
 
 // recordsOf returns the records by the first users among the first manyRecords records.
