@@ -113,7 +113,7 @@ func TestFragments(t *testing.T) {
 			have[dir] = map[string]string{}
 		}
 		for _, match := range setting.FindAllStringSubmatch(f.text, -1) {
-			have[dir][match[1]] = match[2]
+			have[dir][match[1]] = strings.Trim(match[2], "'")
 		}
 	}
 	if !reflect.DeepEqual(have, want) {
