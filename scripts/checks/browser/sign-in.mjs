@@ -105,8 +105,12 @@ class Visitor {
     return this.main.getByRole('button', { name, exact: true }).click()
   }
 
-  follow(name) {
-    return this.main.getByRole('link', { name, exact: true }).click()
+  /** Follows a link to another section, and waits for that section: the page shows it when its requests have ended. */
+  async follow(name) {
+    const link = this.main.getByRole('link', { name, exact: true })
+    const target = await link.getAttribute('href')
+    await link.click()
+    if (target !== '#') await this.page.locator(`main > section${target}:not([hidden])`).waitFor()
   }
 
   /** Fills the fields, and submits the form with the Enter key. */
@@ -243,7 +247,7 @@ async function reauthentication(visitor, email) {
 async function emailCodes(visitor, email) {
   await visitor.follow('Sign in with a code by email')
   await visitor.page.route('**/auth/email-code', async (route) => {
-    await visitor.follow('Cancel') // before the response
+    await visitor.main.getByRole('link', { name: 'Cancel', exact: true }).click() // before the response
     await route.continue()
   }, { times: 1 })
   await visitor.receives(email, code, () => visitor.enter({ email }))
