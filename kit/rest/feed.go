@@ -171,8 +171,9 @@ func (w *eventWriter) loop() {
 			err = w.read()
 			read = time.Now()
 		}
+		stopped := ctx.Err() != nil
 		switch {
-		case ctx.Err() != nil:
+		case stopped:
 			w.buf.WriteString(retryAfterStop)
 			w.flush()
 		case err != nil:
@@ -182,7 +183,7 @@ func (w *eventWriter) loop() {
 			written = time.Now()
 		}
 		end()
-		if ctx.Err() != nil || err != nil || w.err != nil {
+		if stopped || err != nil || w.err != nil {
 			return
 		}
 	}

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -50,7 +51,9 @@ func open(t *testing.T, f Feed, s *Stream) *http.Response {
 	t.Helper()
 	engine := gin.New()
 	engine.GET("/", func(g *gin.Context) {
-		s.Context = g.Request.Context()
+		if s.Context == nil {
+			s.Context = g.Request.Context()
+		}
 		SetStream(g, s)
 		if err := ServeFeed(g, f); err != nil {
 			Fail(g, err)
@@ -109,6 +112,23 @@ func TestStreamBehind(t *testing.T) {
 	want := "begin pace next written end wait next written wait next back begin pace next written end wait next written"
 	if got := <-read; got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// TestStreamStops stops a stream while an event is written: the client is told to reconnect to another instance soon.
+func TestStreamStops(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	s := &Stream{
+		Context: ctx, Heartbeat: time.Hour, VerifyInterval: time.Hour,
+		Begin:   func(context.Context) (func(), error) { return func() {}, nil },
+		Pace:    func(_ context.Context, read func() error) error { return read() },
+		Written: func(time.Time) { stop() },
+	}
+	body, err := io.ReadAll(open(t, &feed{sizes: []int{1}}, s).Body)
+	if err != nil || !strings.HasSuffix(string(body), "\n\n"+retryAfterStop) {
+		t.Errorf("%v: the stream ends with %q", err, body)
 	}
 }
 
