@@ -27,229 +27,170 @@ const (
 	owner // the user, or the author of the record, in the path
 	other
 	admin
-	deleted // a deleted user, with a token from before
-	demoted // an admin who became a user, with a token from before
-	stale   // an admin whose session was opened more than 10 minutes ago, and refreshed
-	callers
-	suspended // gets the same as deleted, except where the password is right
+	deleted    // a deleted user, with a token from before
+	demoted    // an admin who became a user, with a token from before
+	stale      // an admin whose session was opened more than 10 minutes ago, and refreshed
+	suspended  // a suspended user, with a token from before
+	unverified // an admin and the owner, without a verified address at a service that requires one
+	adminKey   // an API key of an admin, with all scopes
+	ownerKey   // an API key of the owner, with the scopes of articles
 )
 
 type matrixRow struct{ route, body, statuses string }
 
-// matrix has the status of each route for each caller. The body is JSON, after the replacements of matrixCell.request.
-// A status with * has a response with the owner's email address; no other response may have it.
+// matrix has the status of each route for each caller, or - if there is none. The route can be followed by (public): a service that
+// allows sign-up without the master key. The body is JSON, after the replacements of matrixCell.request. A status with * has a
+// response with the owner's email address; no other response may have it.
 var matrix = []matrixRow{
-	//                                                            anonymous master owner other admin deleted demoted stale
-	{"GET /livez", "", "200 200 200 200 200 200 200 200"},
-	{"GET /readyz", "", "200 200 200 200 200 200 200 200"},
-	{"GET /openapi.json", "", "200 200 200 200 200 200 200 200"},
-	{"GET /docs", "", "302 302 302 302 302 302 302 302"},
-	{"GET /docs/*any", "", "200 200 200 200 200 200 200 200"},
+	//                                                            anonymous master owner other admin deleted demoted stale suspended unverified adminKey ownerKey
+	{"GET /livez", "", "200 200 200 200 200 200 200 200 200 200 200 200"},
+	{"GET /readyz", "", "200 200 200 200 200 200 200 200 200 200 200 200"},
+	{"GET /openapi.json", "", "200 200 200 200 200 200 200 200 200 200 200 200"},
+	{"GET /docs", "", "302 302 302 302 302 302 302 302 302 302 302 302"},
+	{"GET /docs/*any", "", "200 200 200 200 200 200 200 200 200 200 200 200"},
 
-	{"POST /users", `{"email":"{new}@example.com","password":"a long password","role":"admin"}`, "401 201 401 401 401 401 401 401"},
-	{"GET /users", "", "401 401 403 403 200* 401 403 200*"},
-	{"GET /users/me", "", "401 401 200* 200 200 401 200 200"},
-	{"GET /users/:id", "", "200 200 200* 200 200* 401 200 200*"},
-	{"PUT /users/:id", `{"name":"N"}`, "401 401 200* 403 200* 401 403 200*"},
-	{"PATCH /users/:id", `{"name":"N"}`, "401 401 200* 403 200* 401 403 200*"},
-	{"PUT /users/:id", `{"suspended":true}`, "401 401 403 403 200* 401 403 403"},
-	{"PATCH /users/:id", `{"role":"admin"}`, "401 401 403 403 200* 401 403 403"},
-	{"PATCH /users/:id", `{"email":"{new}@example.com"}`, "401 401 400 403 200 401 403 403"},
-	{"PUT /users/:id/password", `{"password":"another password"}`, "401 401 200* 403 403 401 403 403"},
-	{"DELETE /users/:id/sessions", "", "401 401 204 403 204 401 403 403"},
-	{"DELETE /users/:id", "", "401 401 204 403 204 401 403 403"},
+	{"POST /users", `{"email":"{new}@example.com","password":"a long password","role":"admin"}`, "401 201 401 401 401 401 401 401 401 401 403 403"},
+	{"POST /users (public)", `{"email":"{new}@example.com","password":"a long password","role":"admin"}`, "403 201 403 403 403 401 403 403 401 - 403 403"},
+	{"GET /users", "", "401 401 403 403 200* 401 403 200* 401 200* 403 403"},
+	{"GET /users/me", "", "401 401 200* 200 200 401 200 200 401 200* 200 200*"},
+	{"GET /users/:id", "", "200 200 200* 200 200* 401 200 200* 401 200* 403 403"},
+	{"PUT /users/:id", `{"name":"N"}`, "401 401 200* 403 200* 401 403 200* 401 403 403 403"},
+	{"PATCH /users/:id", `{"name":"N"}`, "401 401 200* 403 200* 401 403 200* 401 403 403 403"},
+	{"PUT /users/:id", `{"suspended":true}`, "401 401 403 403 200* 401 403 403 401 403 403 403"},
+	{"PATCH /users/:id", `{"role":"admin"}`, "401 401 403 403 200* 401 403 403 401 403 403 403"},
+	{"PATCH /users/:id", `{"email":"{new}@example.com"}`, "401 401 400 403 200 401 403 403 401 403 403 403"},
+	{"PUT /users/:id/password", `{"password":"another password"}`, "401 401 200* 403 403 401 403 403 403 200* 403 403"},
+	{"DELETE /users/:id/sessions", "", "401 401 204 403 204 401 403 403 401 204 403 403"},
+	{"DELETE /users/:id", "", "401 401 204 403 204 401 403 403 401 204 403 403"},
 
-	{"POST /auth", "", "401 201* 401 401 401 401 401 401"},
-	{"POST /auth/refresh", `{"refresh_token":"{refresh}"}`, "201* 201* 201* 201* 201* 201* 201* 201*"},
-	{"GET /auth/sessions", "", "401 401 200 200 200 401 200 200"},
-	{"DELETE /auth", "", "401 401 204 204 204 401 204 204"},
-	{"DELETE /auth/sessions", "", "401 401 204 204 204 401 204 204"},
-	{"DELETE /auth/sessions/:id", "", "401 401 204 404 404 401 404 404"},
+	{"POST /auth", "", "401 201* 401 401 401 401 401 401 401 401 403 403"},
+	{"POST /auth (public)", "", "201* 201* 201* 201 201 401 201 201 401 - 403 403"},
+	{"POST /auth/refresh", `{"refresh_token":"{refresh}"}`, "201* 201* 201* 201* 201* 201* 201* 201* 201* 201* 201* 201*"},
+	{"GET /auth/sessions", "", "401 401 200 200 200 401 200 200 401 200 403 403"},
+	{"DELETE /auth", "", "401 401 204 204 204 401 204 204 401 204 403 403"},
+	{"DELETE /auth/sessions", "", "401 401 204 204 204 401 204 204 401 204 403 403"},
+	{"DELETE /auth/sessions/:id", "", "401 401 204 404 404 401 404 404 401 204 403 403"},
 
-	{"POST /auth/apple", `{"id_token":"{apple}"}`, "201 201 201* 201 201 401 201 403"},
-	{"POST /auth/facebook", `{"access_token":"{facebook}"}`, "201 201 201* 201 201 401 201 403"},
-	{"POST /auth/github", `{"access_token":"{github}"}`, "201 201 201* 201 201 401 201 403"},
-	{"POST /auth/gitlab", `{"id_token":"{gitlab}"}`, "201 201 201* 201 201 401 201 403"},
-	{"POST /auth/google", `{"access_token":"{google}"}`, "201 201 201* 201 201 401 201 403"},
-	{"POST /auth/microsoft", `{"id_token":"{microsoft}"}`, "201 201 201* 201 201 401 201 403"},
-	{"POST /auth/okta", `{"id_token":"{okta}"}`, "201 201 201* 201 201 401 201 403"},
-	{"GET /auth/providers", "", "200 200 200 200 200 401 200 200"},
-	{"GET /auth/identities", "", "401 401 200 200 200 401 200 200"},
-	{"DELETE /auth/identities/:provider", "", "401 401 204 404 404 401 404 404"},
+	{"POST /auth/apple", `{"id_token":"{apple}"}`, "201 201 201* 201 201 401 201 403 401 403 403 403"},
+	{"POST /auth/facebook", `{"access_token":"{facebook}"}`, "201 201 201* 201 201 401 201 403 401 403 403 403"},
+	{"POST /auth/github", `{"access_token":"{github}"}`, "201 201 201* 201 201 401 201 403 401 403 403 403"},
+	{"POST /auth/gitlab", `{"id_token":"{gitlab}"}`, "201 201 201* 201 201 401 201 403 401 403 403 403"},
+	{"POST /auth/google", `{"access_token":"{google}"}`, "201 201 201* 201 201 401 201 403 401 403 403 403"},
+	{"POST /auth/microsoft", `{"id_token":"{microsoft}"}`, "201 201 201* 201 201 401 201 403 401 403 403 403"},
+	{"POST /auth/okta", `{"id_token":"{okta}"}`, "201 201 201* 201 201 401 201 403 401 403 403 403"},
+	{"GET /auth/providers", "", "200 200 200 200 200 401 200 200 401 200 403 403"},
+	{"GET /auth/identities", "", "401 401 200 200 200 401 200 200 401 200 403 403"},
+	{"DELETE /auth/identities/:provider", "", "401 401 204 404 404 401 404 404 401 403 403 403"},
 
-	{"POST /password-resets", `{"email":"{email}","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 202 401 401 401 401 401 401"},
-	{"GET /password-resets/:token", "", "200 200 200 200 200 401 200 200"},
-	{"PUT /password-resets/:token", `{"password":"another password"}`, "200* 200* 200* 200* 200* 401 200* 200*"},
+	{"POST /password-resets", `{"email":"{email}","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 202 401 401 401 401 401 401 401 401 403 403"},
+	{"POST /password-resets (public)", `{"email":"{email}","link":"` + testkit.LinkOrigin + `/{token}"}`, "202 202 202 202 202 401 202 202 401 - 403 403"},
+	{"GET /password-resets/:token", "", "200 200 200 200 200 401 200 200 401 200 403 403"},
+	{"PUT /password-resets/:token", `{"password":"another password"}`, "200* 200* 200* 200* 200* 401 200* 200* 401 200* 403 403"},
 
-	{"GET /users/me/two-factor", "", "401 401 200 200 200 401 200 200"},
-	{"POST /users/me/two-factor", "", "401 401 201* 201 201 401 201 201"},
-	{"PUT /users/me/two-factor", `{"code":"123456"}`, "401 401 409 409 409 401 409 409"},
-	{"DELETE /users/me/two-factor", `{"code":"123456"}`, "401 401 404 404 404 401 404 404"},
-	{"DELETE /users/:id/two-factor", "", "401 401 403 403 404 401 403 403"},
-	{"POST /auth/second-factor", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401 401"},
+	{"GET /users/me/two-factor", "", "401 401 200 200 200 401 200 200 401 200 403 403"},
+	{"POST /users/me/two-factor", "", "401 401 201* 201 201 401 201 201 403 201* 403 403"},
+	{"PUT /users/me/two-factor", `{"code":"123456"}`, "401 401 409 409 409 401 409 409 401 409 403 403"},
+	{"DELETE /users/me/two-factor", `{"code":"123456"}`, "401 401 404 404 404 401 404 404 403 404 403 403"},
+	{"DELETE /users/:id/two-factor", "", "401 401 403 403 404 401 403 403 401 403 403 403"},
+	{"POST /auth/second-factor", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401 401 401 401 403 403"},
 
-	{"POST /users/me/passkeys/options", "", "401 401 200* 200 200 401 200 403"},
-	{"POST /users/me/passkeys", `{"challenge":"x","credential":{passkey}}`, "401 401 400 400 400 401 400 400"},
-	{"GET /users/me/passkeys", "", "401 401 200 200 200 401 200 200"},
-	{"GET /users/me/passkeys/:id", "", "401 401 200 404 404 401 404 404"},
-	{"PATCH /users/me/passkeys/:id", `{"name":"N"}`, "401 401 200 404 404 401 404 403"},
-	{"DELETE /users/me/passkeys/:id", "", "401 401 204 404 404 401 404 403"},
-	{"GET /users/:id/passkeys", "", "401 401 403 403 200 401 403 200"},
-	{"DELETE /users/:id/passkeys/:passkeyId", "", "401 401 403 403 204 401 403 403"},
-	{"POST /auth/passkey/options", "", "401 200 401 401 401 401 401 401"},
-	{"POST /auth/passkey", `{"challenge":"{passkeyChallenge}","credential":{passkey}}`, "201* 201* 201* 201* 201* 401 201* 201*"},
+	{"POST /users/me/passkeys/options", "", "401 401 200* 200 200 401 200 403 401 403 403 403"},
+	{"POST /users/me/passkeys", `{"challenge":"x","credential":{passkey}}`, "401 401 400 400 400 401 400 400 401 403 403 403"},
+	{"GET /users/me/passkeys", "", "401 401 200 200 200 401 200 200 401 200 403 403"},
+	{"GET /users/me/passkeys/:id", "", "401 401 200 404 404 401 404 404 401 200 403 403"},
+	{"PATCH /users/me/passkeys/:id", `{"name":"N"}`, "401 401 200 404 404 401 404 403 401 403 403 403"},
+	{"DELETE /users/me/passkeys/:id", "", "401 401 204 404 404 401 404 403 401 403 403 403"},
+	{"GET /users/:id/passkeys", "", "401 401 403 403 200 401 403 200 401 200 403 403"},
+	{"DELETE /users/:id/passkeys/:passkeyId", "", "401 401 403 403 204 401 403 403 401 403 403 403"},
+	{"POST /auth/passkey/options", "", "401 200 401 401 401 401 401 401 401 401 403 403"},
+	{"POST /auth/passkey/options (public)", "", "200 200 200 200 200 401 200 200 401 - 403 403"},
+	{"POST /auth/passkey", `{"challenge":"{passkeyChallenge}","credential":{passkey}}`, "201* 201* 201* 201* 201* 401 201* 201* 401 201* 403 403"},
 
-	{"POST /users/me/api-keys", `{"name":"n","scopes":["articles:read"]}`, "401 401 201 201 201 401 201 201"},
-	{"GET /users/:id/api-keys", "", "401 401 200 403 200 401 403 200"},
-	{"GET /users/:id/api-keys/:keyId", "", "401 401 200 403 200 401 403 200"},
-	{"DELETE /users/:id/api-keys/:keyId", "", "401 401 204 403 204 401 403 403"},
-	{"POST /auth/email-code", `{"email":"{email}"}`, "401 202 401 401 401 401 401 401"},
-	{"PUT /auth/email-code", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401 401"},
+	{"POST /users/me/api-keys", `{"name":"n","scopes":["articles:read"]}`, "401 401 201 201 201 401 201 201 403 403 403 403"},
+	{"GET /users/:id/api-keys", "", "401 401 200 403 200 401 403 200 401 200 403 403"},
+	{"GET /users/:id/api-keys/:keyId", "", "401 401 200 403 200 401 403 200 401 200 403 403"},
+	{"DELETE /users/:id/api-keys/:keyId", "", "401 401 204 403 204 401 403 403 401 204 403 403"},
+	{"POST /auth/email-code", `{"email":"{email}"}`, "401 202 401 401 401 401 401 401 401 401 403 403"},
+	{"POST /auth/email-code (public)", `{"email":"{email}"}`, "202 202 202 202 202 401 202 202 401 - 403 403"},
+	{"PUT /auth/email-code", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401 401 401 401 403 403"},
 
-	{"POST /users/me/email-verification", `{"link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202 202"},
-	{"PUT /users/me/email", `{"email":"{new}@example.com","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202 202"},
-	{"GET /email-verifications/:token", "", "200* 200* 200* 200* 200* 401 200* 200*"},
-	{"PUT /email-verifications/:token", `{}`, "200* 200* 200* 200* 200* 401 200* 200*"},
+	{"POST /users/me/email-verification", `{"link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202 202 401 202 403 403"},
+	{"PUT /users/me/email", `{"email":"{new}@example.com","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202 202 403 202 403 403"},
+	{"GET /email-verifications/:token", "", "200* 200* 200* 200* 200* 401 200* 200* 401 200* 403 403"},
+	{"PUT /email-verifications/:token", `{}`, "200* 200* 200* 200* 200* 401 200* 200* 401 200* 403 403"},
 
-	{"POST /articles", `{"title":"T"}`, "401 401 201 201 201 401 201 201"},
-	{"GET /articles", "", "200 200 200 200 200 401 200 200"},
-	{"GET /articles/changes", "", "200 200 200 200 200 401 200 200"},
-	{"GET /articles/:id", "", "200 200 200 200 200 401 200 200"},
-	{"PUT /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403 200"},
-	{"PATCH /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403 200"},
-	{"DELETE /articles/:id", "", "401 401 204 403 204 401 403 204"},
+	{"POST /articles", `{"title":"T"}`, "401 401 201 201 201 401 201 201 401 403 201 201"},
+	{"GET /articles", "", "200 200 200 200 200 401 200 200 401 200 200 200"},
+	{"GET /articles/changes", "", "200 200 200 200 200 401 200 200 401 200 200 200"},
+	{"GET /articles/:id", "", "200 200 200 200 200 401 200 200 401 200 200 200"},
+	{"PUT /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403 200 401 403 200 200"},
+	{"PATCH /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403 200 401 403 200 200"},
+	{"DELETE /articles/:id", "", "401 401 204 403 204 401 403 204 401 403 204 204"},
 
-	{"GET /emails", "", "401 401 403 403 200 401 403 200"},
-	{"GET /changes", "", "401 401 403 403 200 401 403 200"},
-	{"POST /batch", `{"operations":[{"method":"POST","path":"/articles","body":{"title":"T"}}]}`, "401 401 200 200 200 401 200 200"},
+	{"GET /emails", "", "401 401 403 403 200 401 403 200 401 200 403 403"},
+	{"GET /changes", "", "401 401 403 403 200 401 403 200 401 200 403 403"},
+	{"POST /batch", `{"operations":[{"method":"POST","path":"/articles","body":{"title":"T"}}]}`, "401 401 200 200 200 401 200 200 401 403 200 200"},
 
-	{"POST /mcp", `{"jsonrpc":"2.0","id":"1","method":"tools/list"}`, "401 401 200 200 200 401 200 200"},
+	{"POST /mcp", `{"jsonrpc":"2.0","id":"1","method":"tools/list"}`, "401 401 200 200 200 401 200 200 401 200 200 200"},
 
-	{"POST /webhooks", `{"url":"https://example.com/","events":["article.*"]}`, "401 401 403 403 201 401 403 403"},
-	{"GET /webhooks", "", "401 401 403 403 200 401 403 200"},
-	{"GET /webhooks/:id", "", "401 401 403 403 200 401 403 200"},
-	{"PATCH /webhooks/:id", `{"enabled":false}`, "401 401 403 403 200 401 403 403"},
-	{"POST /webhooks/:id/secret", "", "401 401 403 403 201 401 403 403"},
-	{"POST /webhooks/:id/test", "", "401 401 403 403 200 401 403 200"},
-	{"GET /webhooks/:id/deliveries", "", "401 401 403 403 200 401 403 200"},
-	{"POST /webhooks/:id/deliveries/:deliveryId/retry", "", "401 401 403 403 404 401 403 404"},
-	{"DELETE /webhooks/:id", "", "401 401 403 403 204 401 403 403"},
+	{"POST /webhooks", `{"url":"https://example.com/","events":["article.*"]}`, "401 401 403 403 201 401 403 403 401 403 403 403"},
+	{"GET /webhooks", "", "401 401 403 403 200 401 403 200 401 200 403 403"},
+	{"GET /webhooks/:id", "", "401 401 403 403 200 401 403 200 401 200 403 403"},
+	{"PATCH /webhooks/:id", `{"enabled":false}`, "401 401 403 403 200 401 403 403 401 403 403 403"},
+	{"POST /webhooks/:id/secret", "", "401 401 403 403 201 401 403 403 401 403 403 403"},
+	{"POST /webhooks/:id/test", "", "401 401 403 403 200 401 403 200 401 403 403 403"},
+	{"GET /webhooks/:id/deliveries", "", "401 401 403 403 200 401 403 200 401 200 403 403"},
+	{"POST /webhooks/:id/deliveries/:deliveryId/retry", "", "401 401 403 403 404 401 403 404 401 403 403 403"},
+	{"DELETE /webhooks/:id", "", "401 401 403 403 204 401 403 403 401 403 403 403"},
 
-	{"POST /policies", `{"namespace":"shop","name":"{new}"}`, "401 401 403 403 201 401 403 201"},
-	{"POST /policies/evaluate", `{"namespace":"shop"}`, "401 401 200 200 200 401 200 200"},
-	{"GET /policies", "", "401 401 200 200 200 401 200 200"},
-	{"GET /policies/:id", "", "401 401 200 200 200 401 200 200"},
-	{"PUT /policies/:id", `{"name":"{new}"}`, "401 401 403 403 200 401 403 200"},
-	{"PATCH /policies/:id", `{"name":"{new}"}`, "401 401 403 403 200 401 403 200"},
-	{"DELETE /policies/:id", "", "401 401 403 403 204 401 403 204"},
+	{"POST /policies", `{"namespace":"shop","name":"{new}"}`, "401 401 403 403 201 401 403 201 401 403 403 403"},
+	{"POST /policies/evaluate", `{"namespace":"shop"}`, "401 401 200 200 200 401 200 200 401 403 403 403"},
+	{"GET /policies", "", "401 401 200 200 200 401 200 200 401 200 403 403"},
+	{"GET /policies/:id", "", "401 401 200 200 200 401 200 200 401 200 403 403"},
+	{"PUT /policies/:id", `{"name":"{new}"}`, "401 401 403 403 200 401 403 200 401 403 403 403"},
+	{"PATCH /policies/:id", `{"name":"{new}"}`, "401 401 403 403 200 401 403 200 401 403 403 403"},
+	{"DELETE /policies/:id", "", "401 401 403 403 204 401 403 204 401 403 403 403"},
 }
 
-// publicMatrix has the routes that PUBLIC_SIGNUP opens.
-var publicMatrix = map[string]string{
-	"POST /users":           "403 201 403 403 403 401 403 403", // with a role
-	"POST /auth":            "201* 201* 201* 201 201 401 201 201",
-	"POST /password-resets": "202 202 202 202 202 401 202 202",
-
-	"POST /auth/passkey/options": "200 200 200 200 200 401 200 200",
-	"POST /auth/email-code":      "202 202 202 202 202 401 202 202",
-}
-
-// TestAuthorizationMatrix calls every route as every kind of caller. A new route must be added to the matrix. Each route has
-// its own service: the server of scripts/mongod reads a whole collection for most queries.
+// TestAuthorizationMatrix calls every route as every kind of caller. A new route must be added to the matrix.
 func TestAuthorizationMatrix(t *testing.T) {
 	t.Parallel()
-	missing := newWorld(t).Handler.Routes()
-	for _, row := range matrix {
-		missing = slices.DeleteFunc(missing, func(route string) bool { return route == row.route })
-	}
-	for _, row := range sampled() {
-		check := func(t *testing.T, w *world, api *testkit.API, statuses string) {
-			columns := strings.Fields(statuses)
-			for caller := range callers {
-				c := newMatrixCell(t, w, caller)
-				status, sees := strings.CutSuffix(columns[caller], "*")
-				got := api.Do(c.request(row.route, row.body))
-				if fmt.Sprint(got.Status) != status {
-					t.Errorf("column %d: status %d, want %s: %.300s", caller+1, got.Status, status, got.Body)
-				}
-				if bytes.Contains(got.Body, []byte(c.owner.Email)) != sees {
-					t.Errorf("column %d: the response has the email address: %t, want %t", caller+1, !sees, sees)
-				}
+	var env map[string]string // with the addresses of the providers
+	w := newWorld(t, testkit.Env("PUBLIC_SIGNUP", "false"), func(c *testkit.Config) { env = c.Env })
+	required := w.Instance(func(c *testkit.Config) { maps.Copy(c.Env, env) }, testkit.Env("SIGNUP_EMAIL", "required"))
+	open := w.Instance(public)
+	missing := w.Handler.Routes()
+	for i, row := range matrix {
+		route, isPublic := strings.CutSuffix(row.route, " (public)")
+		missing = slices.DeleteFunc(missing, func(mounted string) bool { return mounted == route })
+		if i%8 != 0 && (testing.Short() || mongotest.Available()) { // access does not depend on the engine
+			continue
+		}
+		for caller, want := range strings.Fields(row.statuses) {
+			api := w.API
+			switch {
+			case want == "-":
+				continue
+			case isPublic:
+				api = open
+			case caller == unverified:
+				api = required
+			}
+			status, sees := strings.CutSuffix(want, "*")
+			c := newMatrixCell(t, w, caller)
+			got := api.Do(c.request(route, row.body))
+			if fmt.Sprint(got.Status) != status || bytes.Contains(got.Body, []byte(c.owner.Email)) != sees {
+				t.Errorf("%s, column %d: status %d, want %s: %.300s", row.route, caller+1, got.Status, want, got.Body)
 			}
 		}
-		t.Run(row.route, func(t *testing.T) {
-			w := newWorld(t, testkit.Env("PUBLIC_SIGNUP", "false"))
-			check(t, w, w.API, row.statuses)
-			if statuses, ok := publicMatrix[row.route]; ok {
-				t.Run("public", func(t *testing.T) { check(t, w, w.Instance(public), statuses) })
-			}
-		})
 	}
 	if len(missing) > 0 {
 		t.Errorf("the matrix does not have %s", strings.Join(missing, ", "))
 	}
 }
 
-// sampled returns the rows of the matrix; every eighth in short mode, and on MongoDB: access does not depend on the engine.
-func sampled() (rows []matrixRow) {
-	for i, row := range matrix {
-		if i%8 == 0 || !testing.Short() && !mongotest.Available() {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
 // basicRoutes have HTTP Basic.
 var basicRoutes = []string{"PUT /users/:id/password", "POST /users/me/two-factor", "DELETE /users/me/two-factor", "PUT /users/me/email", "POST /users/me/api-keys"}
-
-// unverifiedMatrix has the changes that an account without a verified address may make with SIGNUP_EMAIL=required.
-var unverifiedMatrix = []string{
-	"PUT /users/:id/password", "DELETE /users/:id/api-keys/:keyId", "DELETE /users/:id/sessions", "DELETE /users/:id", "POST /users/me/two-factor",
-	"POST /auth", "POST /auth/passkey", "POST /auth/refresh", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
-	"POST /password-resets", "GET /password-resets/:token", "PUT /password-resets/:token", "POST /auth/email-code", "PUT /auth/email-code",
-	"POST /users/me/email-verification", "PUT /users/me/email", "PUT /email-verifications/:token",
-	"POST /mcp", // its tools are restricted
-}
-
-// TestUnverifiedMatrix calls every route that changes something as its owner, and as an admin, without a verified address.
-func TestUnverifiedMatrix(t *testing.T) {
-	t.Parallel()
-	var env map[string]string // of both instances, with the addresses of the providers
-	w := newWorld(t, testkit.Env("PUBLIC_SIGNUP", "false"), func(c *testkit.Config) { env = c.Env })
-	required := w.Instance(func(c *testkit.Config) { maps.Copy(c.Env, env) }, testkit.Env("SIGNUP_EMAIL", "required"))
-	for _, row := range matrix {
-		if strings.HasPrefix(row.route, "GET ") || slices.Contains(unverifiedMatrix, row.route) {
-			continue
-		}
-		t.Run(row.route, func(t *testing.T) {
-			for _, caller := range []int{owner, admin} {
-				if columns := strings.Fields(row.statuses); columns[caller][0] != '2' {
-					continue // not with a verified address either
-				}
-				want(t, http.StatusForbidden, required.Do(newMatrixCell(t, w, caller).request(row.route, row.body)), row.route)
-			}
-		})
-	}
-}
-
-// TestSuspendedMatrix calls every route as a user who has been suspended since the token was issued.
-func TestSuspendedMatrix(t *testing.T) {
-	t.Parallel()
-	for _, row := range sampled() {
-		t.Run(row.route, func(t *testing.T) {
-			w := newWorld(t, testkit.Env("PUBLIC_SIGNUP", "false"))
-			status := strings.TrimSuffix(strings.Fields(row.statuses)[deleted], "*")
-			if slices.Contains(basicRoutes, row.route) {
-				status = "403"
-			}
-			got := w.Do(newMatrixCell(t, w, suspended).request(row.route, row.body))
-			if fmt.Sprint(got.Status) != status {
-				t.Errorf("status %d, want %s: %.300s", got.Status, status, got.Body)
-			}
-		})
-	}
-}
 
 // matrixCell is a call of a route by a caller.
 type matrixCell struct {
@@ -266,7 +207,7 @@ func newMatrixCell(t *testing.T, w *world, column int) *matrixCell {
 	case anonymous:
 	case masterKey:
 		c.caller.Token = testkit.MasterKey
-	case admin:
+	case admin, unverified, adminKey:
 		c.caller = w.SignUp("admin")
 	case deleted:
 		c.caller = w.DeletedUser()
@@ -282,10 +223,22 @@ func newMatrixCell(t *testing.T, w *world, column int) *matrixCell {
 	default:
 		c.caller = w.SignUp("user")
 	}
-	if c.owner = c.caller; column != owner {
+	if c.owner = c.caller; column != owner && column != unverified && column != ownerKey {
 		c.owner = w.SignUp("user")
 	}
+	switch column {
+	case adminKey:
+		c.caller = c.keyOf(c.caller, "*:read,*:write,admin")
+	case ownerKey:
+		c.caller = c.keyOf(c.caller, "articles:read,articles:write")
+	}
 	return c
+}
+
+// keyOf returns a caller with an API key of the account.
+func (c *matrixCell) keyOf(a testkit.Account, scopes string) testkit.Account {
+	create := request{Method: "POST", Path: "/users/me/api-keys", As: a.Token, Form: url.Values{"name": {"n"}, "scopes": {scopes}}}
+	return testkit.Account{Session: testkit.Session{Token: ok(c.t, c.Do(create)).JSON(http.StatusCreated)["key"].(string)}}
 }
 
 func (c *matrixCell) request(route, body string) request {
@@ -315,11 +268,11 @@ func (c *matrixCell) request(route, body string) request {
 	if body != "" {
 		body = c.withPasskey(body)
 		body = strings.NewReplacer("{new}", store.NewID().Hex(), "{email}", c.owner.Email, "{refresh}", c.owner.RefreshToken,
-			"{facebook}", c.Facebook.Token(c.Facebook.AddUser(providers.User{EmailVerified: true}).ID), "{github}", c.githubToken(),
-			"{google}", c.Google.Token(c.Google.AddUser(providers.User{EmailVerified: true}).ID)).Replace(body)
+			"{facebook}", c.Facebook.Token(c.Facebook.AddUser(newPerson()).ID), "{github}", c.githubToken(),
+			"{google}", c.Google.Token(c.Google.AddUser(newPerson()).ID)).Replace(body)
 		for name, p := range map[string]*providers.OpenID{"{apple}": c.Apple, "{gitlab}": c.GitLab, "{microsoft}": c.Microsoft, "{okta}": c.Okta} {
 			if before, after, found := strings.Cut(body, name); found { // creating an ID token is slow
-				body = before + p.IDToken(p.AddUser(providers.User{EmailVerified: true}).ID) + after
+				body = before + p.IDToken(p.AddUser(newPerson()).ID) + after
 			}
 		}
 		r.JSON = body
@@ -327,8 +280,13 @@ func (c *matrixCell) request(route, body string) request {
 	return r
 }
 
+// newPerson returns a user of a provider with a new address.
+func newPerson() providers.User {
+	return providers.User{Email: store.NewID().Hex() + "@example.com", EmailVerified: true}
+}
+
 func (c *matrixCell) githubToken() string {
-	return c.GitHub.Token(c.GitHub.AddUser(providers.User{EmailVerified: true}).ID)
+	return c.GitHub.Token(c.GitHub.AddUser(newPerson()).ID)
 }
 
 // record returns the last part of the path of a record of the owner.
