@@ -131,6 +131,37 @@ func TestRejectedWrite(t *testing.T) {
 	w.expect(reader, "1 2")
 }
 
+// TestVersions changes and deletes a policy that has another version than expected, also one that another request changes between
+// the check and the write.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	s, other := w.service(), w.service()
+	p := w.create(s, "n", "1", "a")
+	rename := func(s *Service, name string, expected store.Versions) error {
+		_, err := s.Update(t.Context(), p.ID, expected, store.Patch[Input]{Fields: Input{Name: name}, Given: []string{"name"}})
+		return err
+	}
+	stale := store.Versions{p.Version}
+	w.next("Update policies", func(do func() error) error {
+		w.must(rename(other, "2", stale))
+		return do()
+	})
+	for what, err := range map[string]error{
+		"a change at the same time": rename(s, "3", stale), "a change": rename(s, "3", stale), "a deletion": s.Delete(t.Context(), p.ID, stale),
+	} {
+		if !apperr.Is(err, apperr.PreconditionFailed) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := s.Update(t.Context(), p.ID, stale, store.Patch[Input]{}); !apperr.Is(err, apperr.PreconditionFailed) {
+		t.Errorf("a change of nothing: %v", err)
+	}
+	w.expect(s, "2")
+	w.must(rename(s, "4", nil))
+	w.must(s.Delete(t.Context(), p.ID, store.Versions{p.Version + 2}))
+}
+
 // TestEmptiedNamespace deletes all policies of a namespace and creates one again. A snapshot from before the first
 // stamp must not become valid again.
 func TestEmptiedNamespace(t *testing.T) {

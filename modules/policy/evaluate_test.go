@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,9 +49,7 @@ func TestEvaluate(t *testing.T) {
 		{"all", ""},
 		{"z", `{"matchLabels":{"app":"a"}}`},
 		{"b", `{"matchLabels":{"app":"a","prod":"env"}}`},
-		{"empty", `{"matchLabels":{"foo":""}}`},
 		{"number", `{"matchLabels":{"app":"1"}}`},
-		{"dotted", `{"matchLabels":{"example.com/a.b":"x.y"}}`},
 	} {
 		create(t, api, admin.Token, "shop", p[0], p[1])
 		if p[0] == "all" {
@@ -63,18 +60,9 @@ func TestEvaluate(t *testing.T) {
 	for _, test := range []struct{ proxy, want string }{
 		{`{"namespace":"shop"}`, "all"},
 		{`{"namespace":"shop","metadata":null,"instance":{},"handshake":{"labels":null},"explain":false}`, "all"},
-		{`{"namespace":"shop","instance":{"labels":{"app":"a"}}}`, "all z"},
 		{`{"namespace":"shop","instance":{"labels":{"app":"a","prod":"env"}}}`, "all b z"},
 		{`{"namespace":"shop","handshake":{"labels":{"app":"a"}},"metadata":{"labels":{"prod":"env"}}}`, "all b z"},
-		{`{"namespace":"shop","instance":{"labels":{"App":"a"}}}`, "all"},
-		{`{"namespace":"shop","instance":{"labels":{"app":" a"}}}`, "all"},
-		{`{"namespace":"shop","instance":{"labels":{"app":"01"}}}`, "all"},
-		{`{"namespace":"shop","instance":{"labels":{"app":"1"}}}`, "all number"},
-		{`{"namespace":"shop","instance":{"labels":{"foo":""}}}`, "all empty"},
-		{`{"namespace":"shop","instance":{"labels":{"example.com/a.b":"x.y"},"ip":"192.0.2.1"}}`, "all dotted"},
-		{`{"namespace":"shop","metadata":{"labels":{"app":"a"}},"handshake":{"labels":{"app":"x"}}}`, "all"},
 		{`{"namespace":"shop","metadata":{"labels":{"app":"x"}},"handshake":{"labels":{"app":"a"}}}`, "all z"},
-		{`{"namespace":"shop","handshake":{"labels":{"app":"a"}},"instance":{"labels":{"app":"x"}}}`, "all"},
 		{`{"namespace":"shop","handshake":{"labels":{"app":"x"}},"instance":{"labels":{"app":"a"}}}`, "all z"},
 		{`{"namespace":"web","instance":{"labels":{"app":"a"}}}`, "elsewhere"},
 		{`{"namespace":"nowhere","instance":{"labels":{"app":"a"}}}`, ""},
@@ -83,19 +71,14 @@ func TestEvaluate(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.proxy, got, test.want)
 		}
 	}
-	body := `{"namespace":"shop"}`
-	post := func(as string) request {
-		return request{Method: "POST", Path: "/policies/evaluate", As: as, JSON: body}
-	}
+	form := request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, Form: url.Values{
+		"namespace": {"shop"}, "instance": {`{"labels":{"app":"1"}}`}, "metadata": {"null"}, "explain": {"false"}}}
 	api.Run(t, []testkit.Scenario{
-		row("form", request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, Form: url.Values{
-			"namespace": {"shop"}, "instance": {`{"labels":{"app":"1"}}`}, "metadata": {"null"}, "explain": {"false"}}}, 200,
-			[]string{`{"count":2,"rows":[{"id":`, `"name":"number","selector":{"matchLabels":{"app":"1"}},"createdAt":`}, []string{"explain"}),
+		row("form", form, 200, []string{`{"count":2,"rows":[{"id":`, `"name":"number","selector":{"matchLabels":{"app":"1"}},"createdAt":`}, []string{"explain"}),
 		row("nothing there", request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, JSON: `{"namespace":"nowhere","explain":true}`}, 200,
 			[]string{`{"count":0,"rows":[],"explain":[]}`}, nil),
-		row("admin", post(admin.Token), 200, nil, nil),
-		row("master key", post(testkit.MasterKey), 401, nil, nil),
-		row("no user", post(""), 401, nil, nil),
+		row("bad", request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, JSON: `{"namespace":"A","metadata":5,"instance":{"labels":[]},"handshake":{"labels":{"a":1}}}`}, 400, []string{
+			`"param":"namespace","code":"format"`, `"param":"metadata","code":"type"`, `"param":"instance.labels","code":"type"`, `"param":"handshake.labels[\"a\"]","code":"type"`}, nil),
 	})
 }
 
@@ -107,10 +90,6 @@ func TestExplain(t *testing.T) {
 	api.Clock.Advance(time.Second)
 	second := create(t, api, admin.Token, "shop", "b", "")
 	third := create(t, api, admin.Token, "shop", "c", `{"matchLabels":{"app":"a"}}`)
-	for i := range 10 {
-		api.Clock.Advance(time.Second)
-		create(t, api, admin.Token, "shop", fmt.Sprint("a", 9-i), `{"matchLabels":{"none":"has"}}`)
-	}
 	create(t, api, admin.Token, "web", "elsewhere", "")
 	response := api.Do(request{Method: "POST", Path: "/policies/evaluate", As: admin.Token,
 		JSON: `{"namespace":"shop","metadata":{"labels":{"app":"x"}},"instance":{"labels":{"app":"a","prod":""}},"explain":true}`})
@@ -126,71 +105,8 @@ func TestExplain(t *testing.T) {
 		{Policy: ref(second), Applies: true, Labels: map[string]string{}},
 		{Policy: ref(third), Applies: true, Labels: map[string]string{"app": v1beta1.OK}},
 	}
-	if fmt.Sprint(e.Explain[:3]) != fmt.Sprint(want) {
+	if fmt.Sprint(e.Explain) != fmt.Sprint(want) || *e.Count != 2 || e.Rows[0].ID != second.ID || e.Rows[1].ID != third.ID {
 		t.Errorf("%s\nwant %v", response.Body, want)
-	}
-	for i, x := range e.Explain[3:] {
-		if x.Policy.Name != fmt.Sprint("a", 9-i) || x.Applies || fmt.Sprint(x.Labels) != "map[none:missing]" {
-			t.Errorf("%d: %v", i, x)
-		}
-	}
-	if *e.Count != 2 || len(e.Explain) != 13 || e.Rows[0].ID != second.ID || e.Rows[1].ID != third.ID {
-		t.Errorf("%s", response.Body)
-	}
-}
-
-func TestBadProxies(t *testing.T) {
-	t.Parallel()
-	api := apitest.Start(t)
-	ada := api.SignUp("user")
-	var many strings.Builder
-	for i := range v1beta1.MaxLabels + 1 {
-		fmt.Fprintf(&many, `,"k%d":""`, i)
-	}
-	for _, test := range []struct {
-		source string // of labels
-		want   []string
-	}{
-		{`5`, []string{" type"}},
-		{`"a=b"`, []string{" type"}},
-		{`[]`, []string{" type"}},
-		{`{"labels":{},"labels":{}}`, []string{" type"}},
-		{`{"labels":[]}`, []string{".labels type"}},
-		{`{"labels":"a=b"}`, []string{".labels type"}},
-		{`{"labels":{"a":"b","a":"b"}}`, []string{".labels type"}},
-		{`{"labels":{"a":1}}`, []string{`.labels["a"] type`}},
-		{`{"labels":{"b":null,"c":"ok","a \"b\"":["x"]}}`, []string{`.labels["a \"b\""] type`, `.labels["b"] type`}},
-		{`{"labels":{` + many.String()[1:] + `}}`, []string{".labels max"}},
-	} {
-		for _, name := range []string{"metadata", "instance", "handshake"} {
-			want := []string{"namespace required"}
-			for _, w := range test.want {
-				want = append(want, name+w)
-			}
-			for _, r := range []request{
-				{JSON: `{"` + name + `":` + test.source + `}`},
-				{Form: url.Values{name: {test.source}}},
-			} {
-				r.Method, r.Path, r.As = "POST", "/policies/evaluate", ada.Token
-				if got := problems(t, api.Do(r)); !slices.Equal(got, want) {
-					t.Errorf("%s %.99s: %q, want %q", name, test.source, got, want)
-				}
-			}
-		}
-	}
-	for body, want := range map[string][]string{
-		`{"namespace":5,"explain":"yes","instance":false}`: {"namespace type", "instance type", "explain type"},
-		`{"namespace":"shop","explain":1}`:                 {"explain type"},
-	} {
-		if got := problems(t, api.Do(request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, JSON: body})); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", body, got, want)
-		}
-	}
-	for _, text := range []string{"", "labels", `{"labels":{"a":"b"}`, "{\"labels\":{\"a\":\"\xff\"}}"} {
-		r := request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, Form: url.Values{"namespace": {"shop"}, "instance": {text}}}
-		if got := problems(t, api.Do(r)); !slices.Equal(got, []string{"instance type"}) {
-			t.Errorf("form %q: %q", text, got)
-		}
 	}
 }
 
@@ -274,7 +190,7 @@ func TestExplainLimits(t *testing.T) {
 	}
 }
 
-// TestEvaluateCursors sends cursors for another proxy, and other invalid parameters of pages.
+// TestEvaluateCursors sends cursors for another proxy.
 func TestEvaluateCursors(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -289,8 +205,6 @@ func TestEvaluateCursors(t *testing.T) {
 		bad(`{"namespace":"web","after":"NEXT","instance":{"labels":{"a":"b"}}}`),
 		bad(`{"namespace":"shop","after":"NEXT","instance":{"labels":{"a":"c"}}}`),
 		bad(`{"namespace":"shop","after":"NEXT"}`),
-		row("limits", request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, JSON: `{"namespace":"shop","limit":0}`}, 400, []string{`"param":"limit","code":"min"`}, nil),
-		row("limits", request{Method: "POST", Path: "/policies/evaluate", As: ada.Token, JSON: `{"namespace":"shop","limit":101}`}, 400, []string{`"param":"limit","code":"max"`}, nil),
 		row("the same labels from another source", request{Method: "POST", Path: "/policies/evaluate", As: ada.Token,
 			JSON: `{"namespace":"shop","limit":1,"handshake":{"labels":{"a":"b"}},"after":"` + page.Next + `"}`}, 200, []string{`"name":"p6"`}, nil),
 	})

@@ -2,10 +2,36 @@ package policy
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
 )
+
+// TestSource reads invalid labels of a proxy. The errors have the path of each label.
+func TestSource(t *testing.T) {
+	t.Parallel()
+	var many strings.Builder
+	for i := range maxLabels + 1 {
+		fmt.Fprintf(&many, `,"k%d":""`, i)
+	}
+	for text, want := range map[string]string{
+		`null`: "", `{}`: "", `{"labels":null}`: "", `{"labels":{"a":"b"},"ip":"192.0.2.1"}`: "", `{"labels":{` + many.String()[9:] + `}}`: "",
+		`5`: "p type", `"a=b"`: "p type", `[]`: "p type", `{"labels":{},"labels":{}}`: "p type", ``: "p type", `labels`: "p type",
+		`{"labels":{"a":"b"}`: "p type", "{\"labels\":{\"a\":\"\xff\"}}": "p type",
+		`{"labels":[]}`: "p.labels type", `{"labels":"a=b"}`: "p.labels type", `{"labels":{"a":"b","a":"b"}}`: "p.labels type",
+		`{"labels":{"a":1}}`: `p.labels["a"] type`, `{"labels":{` + many.String()[1:] + `}}`: "p.labels max",
+		`{"labels":{"b":null,"c":"ok","a \"b\"":["x"]}}`: `p.labels["a \"b\""] type, p.labels["b"] type`,
+	} {
+		var got []string
+		for _, f := range new(Source).ParseInput("p", []byte(text)) {
+			got = append(got, f.Param+" "+string(f.Code))
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%.99s: %q, want %q", text, got, want)
+		}
+	}
+}
 
 // FuzzParameters looks for JSON that makes reading labels or a selector panic, that is rejected without a reason, or that
 // is read differently by encoding/json.
