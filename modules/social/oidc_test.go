@@ -339,16 +339,6 @@ func TestOpenIDWithoutSecret(t *testing.T) {
 	}
 }
 
-// TestOpenIDAnotherUser rejects the profile of a user other than the token's user.
-func TestOpenIDAnotherUser(t *testing.T) {
-	t.Parallel()
-	n := openIDSubject.start(t)
-	n.respondJSON("/v1/userinfo", `{"sub":"1816","email":"eve@example.com","email_verified":true}`)
-	if p, err := n.ask(t, tokenOf(n, ada.ID)); !apperr.Is(err, apperr.Unavailable) {
-		t.Errorf("%+v, %v", p, err)
-	}
-}
-
 // TestOpenIDOddities signs in with ID tokens and issuers that differ from the standard, or from most providers.
 func TestOpenIDOddities(t *testing.T) {
 	t.Parallel()

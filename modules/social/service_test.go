@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -157,29 +158,24 @@ func (h *fixture) count() int64 {
 
 func TestNewAndKnown(t *testing.T) {
 	t.Parallel()
-	for _, provider := range []string{"gamma", "beta", "alpha"} {
-		t.Run(provider, func(t *testing.T) {
-			t.Parallel()
-			h := build(t)
-			first := h.welcome(nobody, provider, ada.ID)
-			if first.Email != "ada@example.com" || first.Name != ada.Name || first.Picture != ada.Picture || first.Role != access.RoleUser {
-				t.Errorf("%+v", first)
-			}
-			if u := h.user(first.ID); !u.EmailVerified || u.HasPassword() {
-				t.Errorf("%+v", u)
-			}
-			h.fakes[provider].AddUser(providers.User{ID: ada.ID, Login: "x", Name: "X", Email: "x@example.com", EmailVerified: true, Picture: "https://example.com/x"})
-			if again := h.welcome(nobody, provider, ada.ID); again != first {
-				t.Errorf("%+v became %+v", first, again)
-			}
-			h.fakes[provider].AddUser(providers.User{ID: ada.ID, NoEmail: true})
-			if again := h.welcome(nobody, provider, ada.ID); again != first {
-				t.Errorf("without an email address %+v became %+v", first, again)
-			}
-			if h.count() != 1 || h.links(h.as(first.ID)) != provider {
-				t.Errorf("%d identities, %s", h.count(), h.links(h.as(first.ID)))
-			}
-		})
+	h := build(t)
+	first := h.welcome(nobody, "alpha", ada.ID)
+	if first.Email != "ada@example.com" || first.Name != ada.Name || first.Picture != ada.Picture || first.Role != access.RoleUser {
+		t.Errorf("%+v", first)
+	}
+	if u := h.user(first.ID); !u.EmailVerified || u.HasPassword() {
+		t.Errorf("%+v", u)
+	}
+	h.fakes["alpha"].AddUser(providers.User{ID: ada.ID, Login: "x", Name: "X", Email: "x@example.com", EmailVerified: true, Picture: "https://example.com/x"})
+	if again := h.welcome(nobody, "alpha", ada.ID); again != first {
+		t.Errorf("%+v became %+v", first, again)
+	}
+	h.fakes["alpha"].AddUser(providers.User{ID: ada.ID, NoEmail: true})
+	if again := h.welcome(nobody, "alpha", ada.ID); again != first {
+		t.Errorf("without an email address %+v became %+v", first, again)
+	}
+	if h.count() != 1 || h.links(h.as(first.ID)) != "alpha" {
+		t.Errorf("%d identities, %s", h.count(), h.links(h.as(first.ID)))
 	}
 }
 
@@ -258,6 +254,21 @@ func TestListedURLs(t *testing.T) {
 	}
 }
 
+// together calls f n times concurrently, with the numbers from 0, and returns the results.
+func together[T any](n int, f func(i int) T) []T {
+	results, begin := make([]T, n), make(chan struct{})
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			<-begin
+			results[i] = f(i)
+		})
+	}
+	close(begin)
+	all.Wait()
+	return results
+}
+
 // TestFirstSignInsInParallel checks that 20 concurrent first sign-ins create one user, or link an existing user.
 func TestFirstSignInsInParallel(t *testing.T) {
 	t.Parallel()
@@ -268,31 +279,15 @@ func TestFirstSignInsInParallel(t *testing.T) {
 			if known {
 				h.reset(h.signUp("ada@example.com").UserID)
 			}
-			const n = 20
-			type response struct {
-				user user.View
-				err  error
-			}
-			responses, begin := make(chan response, n), make(chan struct{})
-			proof := Proof{AccessToken: ada.ID}
-			for range n {
-				go func() {
-					<-begin
-					result, _, err := h.SignIn(t.Context(), nobody, home, "beta", proof)
-					responses <- response{result.User, err}
-				}()
-			}
-			close(begin)
-			ids := make(map[store.ID]bool)
-			for range n {
-				a := <-responses
-				if a.err != nil {
-					t.Errorf("%v", a.err)
+			ids := together(20, func(int) store.ID {
+				result, _, err := h.SignIn(t.Context(), nobody, home, "beta", Proof{AccessToken: ada.ID})
+				if err != nil {
+					t.Error(err)
 				}
-				ids[a.user.ID] = true
-			}
-			if len(ids) != 1 || h.count() != 1 {
-				t.Errorf("%d users, %d identities", len(ids), h.count())
+				return result.User.ID
+			})
+			if n := len(slices.Compact(ids)); n != 1 || h.count() != 1 {
+				t.Errorf("%d users, %d identities", n, h.count())
 			}
 		})
 	}
@@ -319,12 +314,14 @@ func TestTwoProviders(t *testing.T) {
 func TestUselessEmail(t *testing.T) {
 	t.Parallel()
 	h := build(t)
+	h.welcome(nobody, "gamma", ada.ID)
 	for _, test := range []struct {
 		u     providers.User
 		words string
 	}{
 		{providers.User{ID: "20", NoEmail: true}, "returns no email address"},
 		{providers.User{ID: "21", Email: "eve@example.com"}, "has not verified"},
+		{providers.User{ID: "27", Email: "ada@example.com"}, "has not verified"}, // the address of a user
 		{providers.User{ID: "22", Email: "not an address", EmailVerified: true}, "cannot be used"},
 		{providers.User{ID: "23", Email: strings.Repeat("x", 243) + "@example.com", EmailVerified: true}, "cannot be used"},
 		{providers.User{ID: "24", Email: `"a:b"@example.com`, EmailVerified: true}, "cannot be used"},
@@ -371,6 +368,22 @@ func TestHostileProfile(t *testing.T) {
 	}
 }
 
+// TestNameOfTheClient sends a name with each proof, as clients of Apple do with the first sign-in. Only a new user without a name at
+// the provider gets the name.
+func TestNameOfTheClient(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.fakes["alpha"].AddUser(providers.User{ID: "20", EmailVerified: true})
+	for _, test := range []struct{ account, name, want string }{
+		{"20", " Grace\x07 Hopper ", "Grace Hopper"}, {"20", "Other", "Grace Hopper"}, {ada.ID, "Other", ada.Name},
+	} {
+		result, _, err := h.SignIn(t.Context(), nobody, home, "alpha", Proof{AccessToken: test.account, Name: test.name})
+		if err != nil || result.User.Name != test.want {
+			t.Errorf("%q: %+v, %v", test.name, result.User, err)
+		}
+	}
+}
+
 // TestTakeover signs up with another person's address, and links an account before that person signs in.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
@@ -401,45 +414,39 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
-// TestUnverifiedAtProvider signs in with an account that has another person's address, which is not verified.
-func TestUnverifiedAtProvider(t *testing.T) {
+// TestUnverified signs in with a provider that does not verify addresses. Concurrent first sign-ins create one user, and an
+// existing user is never linked.
+func TestUnverified(t *testing.T) {
 	t.Parallel()
 	h := build(t)
-	h.welcome(nobody, "gamma", ada.ID)
-	for _, provider := range []string{"beta", "alpha"} {
-		h.fakes[provider].AddUser(providers.User{ID: "666", Email: "ada@example.com"})
-		h.reject(apperr.Conflict, "has not verified", nobody, provider, "666")
-	}
-}
-
-// TestUnverifiedInParallel checks that concurrent first sign-ins with a provider that does not verify addresses create one user.
-func TestUnverifiedInParallel(t *testing.T) {
-	t.Parallel()
-	h := build(t)
-	p := h.providers["alpha"]
+	p, alpha := h.providers["alpha"], h.fakes["alpha"]
 	p.unverified = true
 	h.providers["alpha"] = p
-	h.fakes["alpha"].AddUser(providers.User{ID: "20", Email: "free@example.com"})
-	ids := make(chan store.ID, 10)
-	for range cap(ids) {
-		go func() {
-			result, _, err := h.SignIn(t.Context(), nobody, home, "alpha", Proof{AccessToken: "20"})
-			if err != nil {
-				t.Error(err)
-			}
-			ids <- result.User.ID
-		}()
-	}
-	first := <-ids
-	for range cap(ids) - 1 {
-		if id := <-ids; id != first {
-			t.Errorf("%s and %s", first, id)
+	alpha.AddUser(providers.User{ID: "20", Email: "free@example.com"})
+	ids := together(10, func(int) store.ID {
+		result, _, err := h.SignIn(t.Context(), nobody, home, "alpha", Proof{AccessToken: "20"})
+		if err != nil {
+			t.Error(err)
 		}
+		return result.User.ID
+	})
+	if n := len(slices.Compact(ids)); n != 1 || h.count() != 1 {
+		t.Errorf("%d users, %d identities", n, h.count())
 	}
-	if u := h.user(first); u.EmailVerified || u.Email != "free@example.com" || h.count() != 1 {
-		t.Errorf("%+v, %d identities", u, h.count())
+	if u := h.user(ids[0]); u.EmailVerified || u.HasPassword() || u.Email != "free@example.com" {
+		t.Errorf("%+v", u)
 	}
-	h.reject(apperr.Conflict, "is in use", nobody, "alpha", h.fakes["alpha"].AddUser(providers.User{ID: "21", Email: "free@example.com"}).ID)
+	alpha.AddUser(providers.User{ID: "21", Email: "free@example.com"})
+	h.reject(apperr.Conflict, "is in use", nobody, "alpha", "21")
+	alpha.AddUser(providers.User{ID: "22", NoEmail: true})
+	h.reject(apperr.Conflict, "returns no email address", nobody, "alpha", "22")
+	taken := h.signUp("taken@example.com")
+	alpha.AddUser(providers.User{ID: "23", Email: "taken@example.com", EmailVerified: true})
+	h.reject(apperr.Conflict, "is in use", nobody, "alpha", "23")
+	h.welcome(taken, "alpha", "23")
+	if u := h.welcome(nobody, "alpha", "23"); u.ID != taken.UserID || h.user(u.ID).EmailVerified {
+		t.Errorf("%+v", u)
+	}
 }
 
 // TestEndedSession makes requests with a session that a password reset has ended. The requests must fail and open no session.
@@ -489,15 +496,6 @@ func TestLinking(t *testing.T) {
 	}
 }
 
-// TestSecondAccount rejects a second account of a provider with the same verified address.
-func TestSecondAccount(t *testing.T) {
-	t.Parallel()
-	h := build(t)
-	h.welcome(nobody, "alpha", ada.ID)
-	h.fakes["alpha"].AddUser(providers.User{ID: "1816", Email: "ada@example.com", EmailVerified: true})
-	h.reject(apperr.Conflict, "Another account of this provider", nobody, "alpha", "1816")
-}
-
 // TestIdentitiesAreUnique checks the unique indexes that concurrent requests rely on.
 func TestIdentitiesAreUnique(t *testing.T) {
 	t.Parallel()
@@ -530,15 +528,12 @@ func TestLinkingInParallel(t *testing.T) {
 		{"alpha", [2]access.Principal{me, other}, [2]string{ada.ID, ada.ID}},
 		{"beta", [2]access.Principal{me, me}, [2]string{ada.ID, bob.ID}},
 	} {
-		codes := make(chan apperr.Code, 2)
-		for n := range 2 {
-			go func() {
-				_, _, err := h.SignIn(t.Context(), test.callers[n], home, test.provider, Proof{AccessToken: test.accounts[n]})
-				codes <- apperr.CodeOf(err)
-			}()
-		}
-		if a, b := <-codes, <-codes; a == b || a+b != apperr.Conflict {
-			t.Errorf("%s: %q and %q", test.provider, a, b)
+		codes := together(2, func(n int) apperr.Code {
+			_, _, err := h.SignIn(t.Context(), test.callers[n], home, test.provider, Proof{AccessToken: test.accounts[n]})
+			return apperr.CodeOf(err)
+		})
+		if codes[0] == codes[1] || codes[0]+codes[1] != apperr.Conflict {
+			t.Errorf("%s: %q", test.provider, codes)
 		}
 	}
 	if h.count() != 2 {
@@ -564,19 +559,6 @@ func TestDeletedUser(t *testing.T) {
 	second := h.welcome(nobody, "alpha", ada.ID)
 	if second.ID == first.ID || second.Email != first.Email || h.count() != 2 {
 		t.Errorf("%+v, %d identities", second, h.count())
-	}
-}
-
-// TestCrash repeats a first sign-in that crashed after it created the user and before it created the identity.
-func TestCrash(t *testing.T) {
-	t.Parallel()
-	h := build(t)
-	u, _, err := h.members.CreateVerified(t.Context(), home, user.Profile{Email: "ada@example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again := h.welcome(nobody, "alpha", ada.ID); again.ID != u.ID {
-		t.Errorf("%+v", again)
 	}
 }
 
@@ -722,17 +704,11 @@ func TestUnlinkBothInParallel(t *testing.T) {
 	for range 20 {
 		h.welcome(nobody, "alpha", ada.ID)
 		h.welcome(nobody, "beta", ada.ID)
-		codes, begin := make(chan apperr.Code, 2), make(chan struct{})
-		for _, provider := range []string{"alpha", "beta"} {
-			go func() {
-				<-begin
-				codes <- apperr.CodeOf(h.Unlink(t.Context(), caller, provider))
-			}()
-		}
-		close(begin)
-		a, b := <-codes, <-codes
-		if a != apperr.Conflict && b != apperr.Conflict || a != "" && a != apperr.Conflict || b != "" && b != apperr.Conflict {
-			t.Errorf("%q and %q", a, b)
+		codes := together(2, func(n int) apperr.Code {
+			return apperr.CodeOf(h.Unlink(t.Context(), caller, []string{"alpha", "beta"}[n]))
+		})
+		if !slices.Contains(codes, apperr.Conflict) || slices.ContainsFunc(codes, func(c apperr.Code) bool { return c != "" && c != apperr.Conflict }) {
+			t.Errorf("%q", codes)
 		}
 		if h.links(caller) == "" {
 			t.Fatal("no way to sign in remains")
@@ -747,16 +723,9 @@ func TestUnlinkInParallel(t *testing.T) {
 	caller := h.signUp("me@example.com")
 	for range 20 {
 		h.welcome(caller, "alpha", ada.ID)
-		codes, begin := make(chan apperr.Code, 2), make(chan struct{})
-		for range 2 {
-			go func() {
-				<-begin
-				codes <- apperr.CodeOf(h.Unlink(t.Context(), caller, "alpha"))
-			}()
-		}
-		close(begin)
-		if a, b := <-codes, <-codes; a == b || a+b != apperr.NotFound {
-			t.Errorf("%q and %q", a, b)
+		codes := together(2, func(int) apperr.Code { return apperr.CodeOf(h.Unlink(t.Context(), caller, "alpha")) })
+		if codes[0] == codes[1] || codes[0]+codes[1] != apperr.NotFound {
+			t.Errorf("%q", codes)
 		}
 	}
 }
