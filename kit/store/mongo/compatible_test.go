@@ -42,9 +42,7 @@ func TestUnnamedDuplicate(t *testing.T) {
 	a := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a", Size: 1, Short: "a", Place: &place{City: "Oslo"}}
 	b := note{Meta: store.NewMeta(store.NewID(), noon), Title: "b", Size: 1, Short: "b"}
 	b3 := note{Meta: store.NewMeta(store.NewID(), noon), Title: "b", Size: 3}
-	if err := errors.Join(c.Insert(t.Context(), a), c.Insert(t.Context(), b), c.Insert(t.Context(), b3)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(c.Insert(t.Context(), a), c.Insert(t.Context(), b), c.Insert(t.Context(), b3)))
 	for _, test := range []struct {
 		name   string
 		change store.Change
@@ -142,13 +140,9 @@ func TestCountOfAll(t *testing.T) {
 			Started: func(context.Context, *event.CommandStartedEvent) { commands.Add(1) },
 		})
 		c := store.Open[note](db, store.Spec{Name: "notes"})
-		if err := db.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Prepare(t.Context()))
 		for range 2 {
-			if err := c.Insert(t.Context(), note{Meta: store.NewMeta(store.NewID(), noon)}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.Insert(t.Context(), note{Meta: store.NewMeta(store.NewID(), noon)}))
 		}
 		commands.Store(0)
 		if n, err := c.Count(t.Context(), nil); n != test.want || err != nil || commands.Load() != 1 {

@@ -56,19 +56,13 @@ func TestDocument(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := c.document(test.doc)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			wantJSON(t, got, test.want)
 
 			raw, err := bson.Marshal(got)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var back note
-			if err := newDecoder().decode(raw, &back); err != nil {
-				t.Fatal(err)
-			}
+			must(t, newDecoder().decode(raw, &back))
 			test.doc.Secret = ""
 			if test.name == "operators" { // nulls are not stored, and integers are read as int64
 				test.doc.Any = map[string]any{"$where": bson.A{map[string]any{"$$": int64(1)}, nil}}
@@ -120,13 +114,9 @@ func TestIntegers(t *testing.T) {
 		"document": {document, 14}, "changes": {changes, 19}, "filter": {filter, 6}, "cursor": {cursor, 3},
 	} {
 		doc, err := test.make()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		canonical, err := bson.MarshalExtJSON(doc, true, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if n := bytes.Count(canonical, []byte("$numberLong")); n != test.want || bytes.Contains(canonical, []byte("$numberInt")) {
 			t.Errorf("%s: %d of %d integers have 64 bits: %s", name, n, test.want, canonical)
 		}

@@ -35,9 +35,7 @@ func TestModels(t *testing.T) {
 		model := s.indexes[i].model()
 		var opts options.IndexOptions
 		for _, set := range model.Options.List() {
-			if err := set(&opts); err != nil {
-				t.Fatal(err)
-			}
+			must(t, set(&opts))
 		}
 		got := bson.D{{Key: "name", Value: *opts.Name}, {Key: "key", Value: model.Keys}}
 		for _, o := range []bson.E{

@@ -27,15 +27,20 @@ import (
 func open(t testing.TB, address *url.URL, monitor *event.CommandMonitor) *DB {
 	t.Helper()
 	db, err := Open(address.String(), monitor)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return db
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // monitored reports each command to started.
@@ -56,17 +61,13 @@ func TestOneCommandEach(t *testing.T) {
 	c := store.Open[note](db, store.Spec{
 		Name: "notes", Search: []string{"title"}, Indexes: []store.Index{{Fields: []string{"title"}}},
 	})
-	if err := db.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Prepare(t.Context()))
 	const many = 250 // more than the default batch of the server
 	var ids []store.ID
 	for range many {
 		n := note{Meta: store.NewMeta(store.NewID(), noon), Title: "a title"}
 		ids = append(ids, n.ID)
-		if err := c.Insert(t.Context(), n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Insert(t.Context(), n))
 	}
 	// The first Update finds out which features the server lacks.
 	if _, err := c.Update(t.Context(), store.Eq("id", ids[0]), store.Inc("size", 1)); err != nil {
@@ -196,9 +197,7 @@ func TestForgotten(t *testing.T) {
 		t.Fatalf("%d of %d callers are not served", failed, callers)
 	}
 	p.Lose()
-	if err := p.Heal(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Heal())
 	begun := time.Now()
 	for range 3 { // the driver retries calls of a dead connection on another connection
 		if failed := count(); failed > 0 {
@@ -222,9 +221,7 @@ func TestSilence(t *testing.T) {
 		return nil
 	})
 	db := open(t, address, nil)
-	if err := db.Ping(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Ping(t.Context()))
 	silent.Store(true)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -267,13 +264,9 @@ func TestPrepareKeepsOthersIndexes(t *testing.T) {
 	} {
 		test.spec.Name = "notes"
 		db.Open(test.spec)
-		if err := db.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Prepare(t.Context()))
 		specs, err := c.Indexes().ListSpecifications(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []string
 		for _, s := range specs {
 			got = append(got, s.Name)
@@ -292,16 +285,12 @@ func TestWordsFollowTheDeclaration(t *testing.T) {
 	db := open(t, mongotest.New(t), nil)
 	declare := func(search ...string) *store.Collection[note] {
 		c := store.Open[note](db, store.Spec{Name: "notes", Search: search})
-		if err := db.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Prepare(t.Context()))
 		return c
 	}
 	n := note{Meta: store.NewMeta(store.NewID(), noon), Title: "first", Place: &place{City: "Oslo"}}
 	c := declare("title", "place.city")
-	if err := c.Insert(t.Context(), n); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Insert(t.Context(), n))
 	c = declare()
 	changes := []store.Change{store.Set("title", "second"), store.Set("place.city", "Rome")}
 	if _, err := c.Update(t.Context(), store.Eq("id", n.ID), changes...); err != nil {
@@ -332,9 +321,7 @@ func TestMapKeys(t *testing.T) {
 	c := store.Open[note](db, store.Spec{Name: "notes"})
 	labels := map[string]string{"app.kubernetes.io/name": "$a.b", "$set": "1", "$": "2", ".": "3", "%2E": "4", "a b": "5"}
 	n := note{Meta: store.NewMeta(store.NewID(), noon), Labels: labels}
-	if err := c.Insert(t.Context(), n); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Insert(t.Context(), n))
 	for _, change := range []store.Change{store.Set("title", "100 %"), store.Set("labels", labels)} {
 		got, err := c.Update(t.Context(), store.Eq("id", n.ID), change)
 		if err != nil || !reflect.DeepEqual(got.Labels, labels) {
@@ -359,9 +346,7 @@ func TestClientOptions(t *testing.T) {
 	theirs := clientOptions("mongodb://h/?appName=theirs&w=1&readConcernLevel=majority&readPreference=nearest&" +
 		"retryReads=false&retryWrites=false&timeoutMS=1&serverSelectionTimeoutMS=2&connectTimeoutMS=3&maxPoolSize=4&" +
 		"maxIdleTimeMS=5&heartbeatFrequencyMS=600")
-	if err := theirs.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, theirs.Validate())
 	if *theirs.AppName != "theirs" || theirs.WriteConcern.W != 1 || theirs.ReadConcern.Level != "majority" ||
 		theirs.ReadPreference.Mode() != readpref.NearestMode || *theirs.RetryReads || *theirs.RetryWrites ||
 		*theirs.Timeout != 1e6 || *theirs.ServerSelectionTimeout != 2e6 || *theirs.ConnectTimeout != 3e6 ||

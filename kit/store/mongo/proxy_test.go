@@ -23,9 +23,7 @@ func newProxy(t *testing.T, response func(request []byte) bson.D, opts ...string
 		upward = func(client, server net.Conn) error { return relay(client, server, response) }
 	}
 	p, err := proxy.New(address.Host, upward)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(p.Close)
 	address.Host = p.Addr()
 	return p, address

@@ -78,9 +78,7 @@ func TestFilter(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := s.filter(test.f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			wantJSON(t, got, test.want)
 		})
 	}
@@ -160,9 +158,7 @@ func TestAfter(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := after(sortKeys(test.order), test.row)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			wantJSON(t, got, test.want)
 		})
 	}
@@ -228,9 +224,7 @@ func TestUpdate(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := s.update(test.changes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			wantJSON(t, got, test.want)
 		})
 	}
@@ -251,9 +245,7 @@ func TestUpdate(t *testing.T) {
 func wantJSON(t *testing.T, doc bson.D, want string) {
 	t.Helper()
 	got, err := bson.MarshalExtJSON(doc, false, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -267,9 +259,7 @@ func TestManyWords(t *testing.T) {
 		fmt.Fprintf(&text, "%d ", i)
 	}
 	v, err := encodeValue(text.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := words(v).([]string); len(got) != maxWords || got[maxWords-1] != strconv.Itoa(maxWords-1) {
 		t.Errorf("%d words", len(got))
 	}
