@@ -32,117 +32,52 @@ func problems(t *testing.T, err error) []string {
 
 func TestValidateKey(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		key  string
-		want []string // codes
-	}{
-		{"simple", nil},
-		{"now-with-dashes", nil},
-		{"1-starts-with-num", nil},
-		{"1234", nil},
-		{"simple/simple", nil},
-		{"now-with-dashes/simple", nil},
-		{"now.with.dots/simple", nil},
-		{"1-num.2-num/3-num", nil},
-		{"1234/5678", nil},
-		{"1.2.3.4/5678", nil},
-		{"Uppercase_Is_OK_123", nil},
-		{"example.com/Uppercase_Is_OK_123", nil},
-		{"a", nil},
-		{"a..b", nil},
-		{strings.Repeat("a", 63), nil},
-		{strings.Repeat("a", 253) + "/" + strings.Repeat("b", 63), nil},
-
-		{"", []string{CodeFormat}},
-		{"/", []string{CodeFormat}},
-		{"/simple", []string{CodeFormat}},
-		{"prefix/", []string{CodeFormat}},
-		{"only/one/slash", []string{CodeFormat}},
-		{"Example.com/abc", []string{CodeFormat}},
-		{"example_com/abc", []string{CodeFormat}},
-		{".example.com/abc", []string{CodeFormat}},
-		{"example.com./abc", []string{CodeFormat}},
-		{"example..com/abc", []string{CodeFormat}},
-		{"-example.com/abc", []string{CodeFormat}},
-		{"example-.com/abc", []string{CodeFormat}},
-		{"example.-com/abc", []string{CodeFormat}},
-		{"example-/abc", []string{CodeFormat}},
-		{"key_", []string{CodeFormat}},
-		{"_key", []string{CodeFormat}},
-		{"-key", []string{CodeFormat}},
-		{"key.", []string{CodeFormat}},
-		{"a b", []string{CodeFormat}},
-		{" a", []string{CodeFormat}},
-		{"a\n", []string{CodeFormat}},
-		{"a\x00", []string{CodeFormat}},
-		{"a:b", []string{CodeFormat}},
-		{"a@b", []string{CodeFormat}},
-		{"a[b", []string{CodeFormat}},
-		{"a`b", []string{CodeFormat}},
-		{"a{b", []string{CodeFormat}},
-		{"é", []string{CodeFormat}},
-		{"é/a", []string{CodeFormat}},
-		{"\xff", []string{CodeFormat}},
-		{strings.Repeat("a", 64), []string{CodeMaxLength}},
-		{strings.Repeat("a", 254) + "/b", []string{CodeMaxLength}},
-		{strings.Repeat("a", 254) + "/" + strings.Repeat("b", 64), []string{CodeMaxLength, CodeMaxLength}},
-		{strings.Repeat("-", 64), []string{CodeFormat, CodeMaxLength}},
-		{"*", []string{CodeWildcard}},
-		{"a*b", []string{CodeWildcard}},
-		{"*.example.com/a", []string{CodeWildcard}},
-		{"example.com/*", []string{CodeWildcard}},
-		{strings.Repeat("*", 64), []string{CodeMaxLength, CodeWildcard}},
-	}
-	for _, test := range tests {
-		err := Validate(&WorkloadSelector{MatchLabels: map[string]string{test.key: ""}})
-		var want []string
-		for _, code := range test.want {
-			want = append(want, fmt.Sprintf("matchLabels[%q] %s", test.key, code))
-		}
-		if got := problems(t, err); !slices.Equal(got, want) {
-			t.Errorf("key %q: %q, want %q", test.key, got, want)
-		}
-	}
+	x := strings.Repeat
+	checkLabels(t, map[string][]string{
+		"": {
+			"simple", "now-with-dashes", "1-starts-with-num", "1234", "simple/simple", "now-with-dashes/simple", "now.with.dots/simple",
+			"1-num.2-num/3-num", "1234/5678", "1.2.3.4/5678", "Uppercase_Is_OK_123", "example.com/Uppercase_Is_OK_123", "a", "a..b",
+			x("a", 63), x("a", 253) + "/" + x("b", 63),
+		},
+		CodeFormat: {
+			"", "/", "/simple", "prefix/", "only/one/slash", "Example.com/abc", "example_com/abc", ".example.com/abc", "example.com./abc",
+			"example..com/abc", "-example.com/abc", "example-.com/abc", "example.-com/abc", "example-/abc", "key_", "_key", "-key", "key.",
+			"a b", " a", "a\n", "a\x00", "a:b", "a@b", "a[b", "a`b", "a{b", "é", "é/a", "\xff",
+		},
+		CodeMaxLength:                       {x("a", 64), x("a", 254) + "/b"},
+		CodeMaxLength + " " + CodeMaxLength: {x("a", 254) + "/" + x("b", 64)},
+		CodeFormat + " " + CodeMaxLength:    {x("-", 64)},
+		CodeWildcard:                        {"*", "a*b", "*.example.com/a", "example.com/*"},
+		CodeMaxLength + " " + CodeWildcard:  {x("*", 64)},
+	}, func(key string) (map[string]string, string) { return map[string]string{key: ""}, key })
 }
 
 func TestValidateValue(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		value string
-		want  []string // codes
-	}{
-		{"", nil},
-		{"simple", nil},
-		{"123_-.BaR", nil},
-		{"a..b", nil},
-		{"a--b", nil},
-		{"1", nil},
-		{strings.Repeat("a", 63), nil},
+	x := strings.Repeat
+	checkLabels(t, map[string][]string{
+		"":                               {"", "simple", "123_-.BaR", "a..b", "a--b", "1", x("a", 63)},
+		CodeFormat:                       {x("é", 31), "-x", "x-", "_", ".", "bad,value", "bad/value", " ", "x\n", "\xff"},
+		CodeMaxLength:                    {x("a", 64)},
+		CodeFormat + " " + CodeMaxLength: {x("é", 32)},
+		CodeWildcard:                     {"*", "v1*", "v1 *"},
+	}, func(value string) (map[string]string, string) { return map[string]string{"key": value}, "key" })
+}
 
-		{strings.Repeat("a", 64), []string{CodeMaxLength}},
-		{strings.Repeat("é", 31), []string{CodeFormat}},
-		{strings.Repeat("é", 32), []string{CodeFormat, CodeMaxLength}},
-		{"-x", []string{CodeFormat}},
-		{"x-", []string{CodeFormat}},
-		{"_", []string{CodeFormat}},
-		{".", []string{CodeFormat}},
-		{"bad,value", []string{CodeFormat}},
-		{"bad/value", []string{CodeFormat}},
-		{" ", []string{CodeFormat}},
-		{"x\n", []string{CodeFormat}},
-		{"\xff", []string{CodeFormat}},
-		{"*", []string{CodeWildcard}},
-		{"v1*", []string{CodeWildcard}},
-		{"v1 *", []string{CodeWildcard}},
-	}
-	for _, test := range tests {
-		err := Validate(&WorkloadSelector{MatchLabels: map[string]string{"key": test.value}})
-		var want []string
-		for _, code := range test.want {
-			want = append(want, `matchLabels["key"] `+code)
-		}
-		if got := problems(t, err); !slices.Equal(got, want) {
-			t.Errorf("value %q: %q, want %q", test.value, got, want)
+// checkLabels checks the codes of the violations of labels that only differ in one string. inputs are these strings by code, or
+// by codes separated by a space. labels returns the labels with a string, and their key.
+func checkLabels(t *testing.T, inputs map[string][]string, labels func(input string) (map[string]string, string)) {
+	t.Helper()
+	for codes, inputs := range inputs {
+		for _, input := range inputs {
+			all, key := labels(input)
+			var want []string
+			for code := range strings.FieldsSeq(codes) {
+				want = append(want, fmt.Sprintf("matchLabels[%q] %s", key, code))
+			}
+			if got := problems(t, Validate(&WorkloadSelector{MatchLabels: all})); !slices.Equal(got, want) {
+				t.Errorf("%q: %q, want %q", input, got, want)
+			}
 		}
 	}
 }
