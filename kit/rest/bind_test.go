@@ -35,6 +35,31 @@ func read(contentType, body string) (Params, error) {
 	return readBody(r)
 }
 
+// decode decodes a body into the struct that dst points to. It returns the names of the parameters in the body, and the faults.
+func decode(t *testing.T, contentType, body string, dst any, partial bool) (given []string, faults []apperr.Field) {
+	t.Helper()
+	v, err := read(contentType, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err = v.decode(dst, partial)
+	if e := (*apperr.Error)(nil); errors.As(err, &e) && e.Code == apperr.ValidationFailed {
+		return given, e.Fields
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return given, nil
+}
+
+// codes returns the parameter and the code of each fault.
+func codes(faults []apperr.Field) string {
+	var out []string
+	for _, f := range faults {
+		out = append(out, f.Param+" "+string(f.Code))
+	}
+	return strings.Join(out, "; ")
+}
+
 func TestRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -262,13 +287,9 @@ func TestDecode(t *testing.T) {
 		"form, repeated list": {form, "text=a+b&raw=+e%CC%81+&bool=true&int=-5&float=1.5&time=2026-01-02T03:04:05.678Z&list=p&list=q&some=x&other=x&when=2026-01-02T03:04:05.678Z"},
 		"JSON":                {jsonType, `{"text":" a b ","raw":" e\u0301 ","bool":true,"int":-5,"float":1.5,"time":"2026-01-02T03:04:05.678Z","list":["p","q"],"some":"x","other":"x","when":"2026-01-02T03:04:05.678Z","access_token":"x"}`},
 	} {
-		v, err := read(body[0], body[1])
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
 		var got all
-		if _, err := v.decode(&got, false); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, %v", name, got, err)
+		if _, faults := decode(t, body[0], body[1], &got, false); faults != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", name, got, faults)
 		}
 	}
 }
@@ -323,13 +344,10 @@ func TestDecodeUnknown(t *testing.T) {
 
 func TestDecodeNull(t *testing.T) {
 	t.Parallel()
-	v, err := read(jsonType, `{"text":null,"bool":null,"int":null,"list":null,"some":null,"other":null,"when":null}`)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got all
-	if _, err := v.decode(&got, false); err != nil || !reflect.DeepEqual(got, all{List: []string{}}) {
-		t.Errorf("%+v, %v", got, err)
+	const body = `{"text":null,"bool":null,"int":null,"list":null,"some":null,"other":null,"when":null}`
+	if _, faults := decode(t, jsonType, body, &got, false); faults != nil || !reflect.DeepEqual(got, all{List: []string{}}) {
+		t.Errorf("%+v, %v", got, faults)
 	}
 }
 
@@ -343,17 +361,10 @@ func TestDecodeTypes(t *testing.T) {
 		"Go 2":  {form, "text=%00&raw=%00&bool=t&int=1_000&float=1_000&time=2026-01-02T3:04:05Z&list=[\"%ff\"]&some=%ff"},
 		"more":  {jsonType, `{"text":true,"raw":[],"bool":0,"int":9007199254740992,"float":1e999,"time":"x","list":"a","some":{}}`},
 	} {
-		v, err := read(body[0], body[1])
-		if err != nil {
-			t.Fatal(err)
-		}
 		var got all
-		var e *apperr.Error
-		if _, err := v.decode(&got, false); !errors.As(err, &e) || e.Code != apperr.ValidationFailed {
-			t.Fatalf("%s: %v", name, err)
-		}
+		_, faults := decode(t, body[0], body[1], &got, false)
 		var params []string
-		for _, f := range e.Fields {
+		for _, f := range faults {
 			params = append(params, f.Param)
 			if f.In != "body" || f.Message == "" || (f.Code != "type" && f.Code != "format") {
 				t.Errorf("%s: %+v", name, f)
@@ -409,21 +420,15 @@ func TestRules(t *testing.T) {
 		"name=a&host=aaaaaa&age=5":                 "host max_length 5",
 		"role=root&age=-1":                         "name required; role one_of [user admin]; age min 0",
 	} {
-		v, err := read(form, body)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var in ruled
-		var e *apperr.Error
 		var got []string
-		if _, err := v.decode(&in, false); errors.As(err, &e) {
-			for _, f := range e.Fields {
-				line := f.Param + " " + string(f.Code)
-				if f.Expected != nil {
-					line += fmt.Sprint(" ", f.Expected)
-				}
-				got = append(got, line)
+		_, faults := decode(t, form, body, &in, false)
+		for _, f := range faults {
+			line := f.Param + " " + string(f.Code)
+			if f.Expected != nil {
+				line += fmt.Sprint(" ", f.Expected)
 			}
+			got = append(got, line)
 		}
 		if strings.Join(got, "; ") != want {
 			t.Errorf("%s: %v, want %s", body, got, want)
@@ -465,15 +470,10 @@ func TestParserOfList(t *testing.T) {
 		Words words `json:"words"`
 	}
 	for body, want := range map[string]string{`words=[{"Text":"a"}]`: "", `words=[]&words=[]`: "Must be given once."} {
-		v, err := read(form, body)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var in listed
-		var e *apperr.Error
 		got := ""
-		if _, err := v.decode(&in, false); errors.As(err, &e) {
-			got = e.Fields[0].Message
+		if _, faults := decode(t, form, body, &in, false); faults != nil {
+			got = faults[0].Message
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
@@ -502,23 +502,15 @@ func TestParser(t *testing.T) {
 		{jsonType, `{"plain":[1,2],"maybe":"x"}`, paired{}, "name required; plain[0] format; plain[1] format; maybe type; last required"},
 		{form, `plain=&maybe=["a","b"]&maybe=["a","b"]`, paired{}, "name required; plain type; maybe type; last required"},
 	} {
-		v, err := read(test.contentType, test.body)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var in paired
-		var e *apperr.Error
-		var got []string
-		if _, err := v.decode(&in, false); errors.As(err, &e) {
-			for _, f := range e.Fields {
-				got = append(got, f.Param+" "+string(f.Code))
-				if f.In != "body" {
-					t.Errorf("%s: %+v", test.body, f)
-				}
-			}
-		}
-		if strings.Join(got, "; ") != test.faults || got == nil && !reflect.DeepEqual(in, test.want) {
+		_, faults := decode(t, test.contentType, test.body, &in, false)
+		if got := codes(faults); got != test.faults || got == "" && !reflect.DeepEqual(in, test.want) {
 			t.Errorf("%s: %+v, %q", test.body, in, got)
+		}
+		for _, f := range faults {
+			if f.In != "body" {
+				t.Errorf("%s: %+v", test.body, f)
+			}
 		}
 	}
 }
@@ -583,20 +575,9 @@ func TestDecodePatch(t *testing.T) {
 		{jsonType, `{"int":10,"ref":5,"list":["a","b","c"]}`, none, 0, "int max; ref type; list max_length"},
 		{form, "text=abcde&int=10&int=&zero=&ref=x&enum=c&must=", none, 0, "text max_length; int type; zero required; enum one_of; ref format; must required"},
 	} {
-		v, err := read(test.contentType, test.body)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var in change
-		var e *apperr.Error
-		var got []string
-		given, err := v.decode(&in, true)
-		if errors.As(err, &e) {
-			for _, f := range e.Fields {
-				got = append(got, f.Param+" "+string(f.Code))
-			}
-		}
-		if strings.Join(got, "; ") != test.faults || got == nil && !reflect.DeepEqual(in, test.want) || len(given) != test.given {
+		given, faults := decode(t, test.contentType, test.body, &in, true)
+		if got := codes(faults); got != test.faults || got == "" && !reflect.DeepEqual(in, test.want) || len(given) != test.given {
 			t.Errorf("%s: %+v, %d given, %q", test.body, in, len(given), got)
 		}
 	}
@@ -644,23 +625,17 @@ func TestDecodeStoreTypes(t *testing.T) {
 		{jsonType, `{"data":{"a":1e400}}`, "data type"},
 		{form, `data={"a":"` + strings.Repeat("x", 600) + `"}&price=x`, "price type"},
 	} {
-		v, err := read(test.contentType, test.body)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var in input
-		var e *apperr.Error
-		var got []string
-		if _, err := v.decode(&in, false); errors.As(err, &e) {
-			for _, f := range e.Fields {
-				got = append(got, f.Param+" "+string(f.Code))
+		_, faults := decode(t, test.contentType, test.body, &in, false)
+		got := codes(faults)
+		if faults == nil {
+			view, err := json.Marshal(in)
+			if err != nil {
+				t.Error(err)
 			}
-		} else if view, err := json.Marshal(in); err != nil {
-			t.Error(err)
-		} else {
-			got = []string{string(view)}
+			got = string(view)
 		}
-		if strings.Join(got, "; ") != test.want {
+		if got != test.want {
 			t.Errorf("%s: %q, want %s", test.body, got, test.want)
 		}
 	}
