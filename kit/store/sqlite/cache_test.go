@@ -56,30 +56,12 @@ func TestCachedChanges(t *testing.T) {
 	}
 }
 
-// TestCacheOfClosed checks that a closed database returns no documents from the cache.
-func TestCacheOfClosed(t *testing.T) {
-	t.Parallel()
-	db, c := openItems(t, Options{})
-	d := newItem("one")
-	must(t, c.Insert(t.Context(), d))
-	_, err := c.Get(t.Context(), d.ID)
-	must(t, err)
-	must(t, db.Close())
-	if _, err := c.Get(t.Context(), d.ID); !apperr.Is(err, apperr.Unavailable) {
-		t.Errorf("Get returns %v, want Unavailable", err)
-	}
-}
-
 // TestCacheDuringWrites reads documents while they are changed. No read may return an older version than an earlier read has
 // returned, or a finished update has written.
 func TestCacheDuringWrites(t *testing.T) {
 	t.Parallel()
 	_, c := openItems(t, Options{})
-	const documents, readers = 4, 4
-	updates := 200
-	if testing.Short() {
-		updates = 30
-	}
+	const documents, readers, updates = 4, 2, 50
 	var ids [documents]store.ID
 	var known [documents]atomic.Int64
 	for i := range ids {

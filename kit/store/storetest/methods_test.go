@@ -291,8 +291,14 @@ func testContext(t *testing.T, open Opener) {
 func testClose(t *testing.T, open Opener) {
 	db := open(t)
 	c := prepare(t, db, docSpec())
+	d := newDoc("a")
+	insert(t, c, d)
+	_, err := c.Get(t.Context(), d.ID) // the document is now in the cache
+	must(t, err)
 	must(t, db.Close())
-	for name, call := range methods(c) {
+	calls := methods(c)
+	calls["Get"] = func(ctx context.Context) error { _, err := c.Get(ctx, d.ID); return err }
+	for name, call := range calls {
 		if err := call(t.Context()); !apperr.Is(err, apperr.Unavailable) {
 			t.Errorf("after Close, %s returns %v, want Unavailable", name, err)
 		}
