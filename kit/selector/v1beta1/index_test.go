@@ -157,16 +157,22 @@ func (w world) proxy() Proxy {
 	return Proxy{Namespace: w.namespace(), Metadata: w.labels(4), Handshake: w.labels(4), Instance: w.labels(8)}
 }
 
+// scanned is an entry with its Matcher.
+type scanned struct {
+	Entry[int]
+	matcher Matcher
+}
+
 // scan is a simple implementation of Index.Select.
-func scan(entries []Entry[int], proxy Proxy) []int {
-	var found []Entry[int]
+func scan(entries []scanned, proxy Proxy) []int {
+	var found []scanned
+	labels := proxy.EffectiveLabels()
 	for _, e := range entries {
-		matcher, _ := Compile(e.Selector)
-		if e.Namespace == proxy.Namespace && (e.Selector == nil || matcher.Matches(proxy.EffectiveLabels())) {
+		if e.Namespace == proxy.Namespace && (e.Selector == nil || e.matcher.Matches(labels)) {
 			found = append(found, e)
 		}
 	}
-	slices.SortFunc(found, func(a, b Entry[int]) int {
+	slices.SortFunc(found, func(a, b scanned) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.Name, b.Name))
 	})
 	var ids []int
@@ -188,9 +194,9 @@ func TestIndexIsAScan(t *testing.T) {
 			t.Parallel()
 			w.Rand = rand.New(rand.NewPCG(uint64(seed), 0))
 			var x Index[int]
-			var entries []Entry[int]
+			var entries []scanned
 			without := func(namespace string, id int) {
-				entries = slices.DeleteFunc(entries, func(e Entry[int]) bool { return e.Namespace == namespace && e.ID == id })
+				entries = slices.DeleteFunc(entries, func(e scanned) bool { return e.Namespace == namespace && e.ID == id })
 			}
 			for step := range 3000 {
 				ids := 50
@@ -204,7 +210,8 @@ func TestIndexIsAScan(t *testing.T) {
 				} else {
 					e := w.entry(ids)
 					without(e.Namespace, e.ID)
-					entries = append(entries, e)
+					matcher, _ := Compile(e.Selector)
+					entries = append(entries, scanned{e, matcher})
 					put(t, &x, e)
 				}
 				if step%3 == 0 {
