@@ -26,6 +26,7 @@ type appointment struct {
 	Room       store.ID `json:"room"`
 	Start      int64    `json:"start"`
 	End        int64    `json:"end"`
+	Reason     string   `json:"reason"`
 }
 
 type invoice struct {
@@ -50,7 +51,7 @@ func openClinic(ctx context.Context, db store.DB) (clinic, error) {
 	index := func(fields ...string) []store.Index { return []store.Index{{Fields: fields}} }
 	c := clinic{
 		db, store.Open[doc](db, store.Spec{Name: "rooms"}),
-		store.Open[appointment](db, store.Spec{Name: "appointments", Indexes: index("room", "start")}),
+		store.Open[appointment](db, store.Spec{Name: "appointments", Indexes: index("room", "start"), Search: []string{"reason"}}),
 		store.Open[invoice](db, store.Spec{Name: "invoices", Indexes: index("appointment")}),
 	}
 	err := db.Prepare(ctx)
@@ -97,7 +98,7 @@ func (c clinic) work(ctx context.Context, n int, report func(event string, id st
 	var own []store.ID
 	for range n {
 		start := rand.N(int64(day))
-		a := appointment{store.NewMeta(store.NewID(), noon), theRooms[rand.N(len(theRooms))], start, start + 1 + rand.N(int64(5))}
+		a := appointment{store.NewMeta(store.NewID(), noon), theRooms[rand.N(len(theRooms))], start, start + 1 + rand.N(int64(5)), "cough"}
 		report("book", a.ID)
 		err := c.book(ctx, a)
 		if err == nil {
@@ -118,7 +119,7 @@ func (c clinic) work(ctx context.Context, n int, report func(event string, id st
 	return nil
 }
 
-// check checks the rule, and that the appointments match the reported events. It returns the number of appointments.
+// check checks the rule, and that the appointments match the reported events and can be found. It returns the number of appointments.
 func (c clinic) check(t *testing.T, events map[store.ID]string) int {
 	t.Helper()
 	appointments, err := c.appointments.List(t.Context(), store.Query{Sort: []store.Order{{Field: "room"}, {Field: "start"}}})
@@ -140,6 +141,9 @@ func (c clinic) check(t *testing.T, events map[store.ID]string) int {
 		if event := events[a.ID]; event == "" || event == "canceled" {
 			t.Errorf("an appointment exists after the event %q", event)
 		}
+	}
+	if found, err := c.appointments.Count(t.Context(), store.Search("cough")); err != nil || found != int64(len(appointments)) {
+		t.Errorf("a search finds %d of %d appointments: %v", found, len(appointments), err)
 	}
 	if len(invoices) != len(appointments) {
 		t.Errorf("%d invoices of %d appointments", len(invoices), len(appointments))

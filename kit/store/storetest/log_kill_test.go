@@ -105,9 +105,6 @@ func checkLogged(t *testing.T, db store.DB, c *store.Collection[doc], name strin
 		entries := readEntries(t, db, name, start, 0)
 		checkNumbers(t, entries)
 		if wrong = mismatch(docs, entries); wrong == "" {
-			if n, err := c.Count(t.Context(), store.Search("x")); err != nil || n != int64(len(docs)) {
-				t.Errorf("a search finds %d of %d documents, %v", n, len(docs), err)
-			}
 			return
 		}
 		time.Sleep(10 * time.Millisecond) // the log may not have all entries yet
