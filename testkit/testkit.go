@@ -85,6 +85,9 @@ type Option func(*Config)
 // Env returns an Option that sets a setting, for example Env("PUBLIC_SIGNUP", "true").
 func Env(name, value string) Option { return func(c *Config) { c.Env[name] = value } }
 
+// Separate is an Option that gives the service a database without transactions; see testdb.Separate.
+func Separate(c *Config) { c.DB = testdb.Separate(c.DB) }
+
 // API is a running service.
 type API struct {
 	URL     string

@@ -180,7 +180,7 @@ func AddRollback(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Separately calls f as Together does on a server without transactions. Only engines use this function.
+// Separately calls f as Together does on a server without transactions. Only engines and tests use this function.
 func Separately(ctx context.Context, f func(context.Context) error) error {
 	if _, nested := ctx.Value(commitKey{}).(*Commit); nested {
 		return f(ctx)

@@ -40,26 +40,34 @@ func TestConcurrentConfirm(t *testing.T) {
 // TestRaceForAddress lets two users, on two instances, confirm a change to the same address: one gets it.
 func TestRaceForAddress(t *testing.T) {
 	t.Parallel()
-	a := start(t)
-	b := api{a.Instance(), t}
-	const to = "new@example.org"
-	ada, eve := a.SignUp("user"), a.SignUp("user")
-	tokens := []string{a.changeOf(ada.Email, testkit.Password, to), a.changeOf(eve.Email, testkit.Password, to)}
-	statuses := make(chan int)
-	for i, instance := range []api{a, b} {
-		go func() { statuses <- instance.Do(confirm(tokens[i])).Status }()
+	for name, options := range databases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := start(t, options...)
+			b := api{a.Instance(options...), t}
+			const to = "new@example.org"
+			ada, eve := a.SignUp("user"), a.SignUp("user")
+			tokens := []string{a.changeOf(ada.Email, testkit.Password, to), a.changeOf(eve.Email, testkit.Password, to)}
+			statuses := make(chan int)
+			for i, instance := range []api{a, b} {
+				go func() { statuses <- instance.Do(confirm(tokens[i])).Status }()
+			}
+			if one, two := <-statuses, <-statuses; one+two != 200+409 {
+				t.Errorf("statuses %d and %d", one, two)
+			}
+			a.SignIn(to, testkit.Password)
+			a.Finish()
+			b.Finish()
+			if m := a.Email.Next(t); m.To != ada.Email && m.To != eve.Email {
+				t.Errorf("an email to %s", m.To)
+			}
+			a.Email.None(t) // no email to the other user
+		})
 	}
-	if one, two := <-statuses, <-statuses; one+two != 200+409 {
-		t.Errorf("statuses %d and %d", one, two)
-	}
-	a.SignIn(to, testkit.Password)
-	a.Finish()
-	b.Finish()
-	if m := a.Email.Next(t); m.To != ada.Email && m.To != eve.Email {
-		t.Errorf("an email to %s", m.To)
-	}
-	a.Email.None(t) // no email to the other user
 }
+
+// databases are the options for a service with and without transactions.
+var databases = map[string][]testkit.Option{"as opened": nil, "without transactions": {testkit.Separate}}
 
 // paused is a database that calls a function, once, before a change or an insert of a user. It calls the function before a
 // Together, because other writes would wait for the Together.
@@ -118,9 +126,18 @@ func (e pausedUsers) Update(ctx context.Context, f store.Filter, changes []store
 // checked the address. The request must fail and store nothing.
 func TestRaceForFormerAddress(t *testing.T) {
 	t.Parallel()
+	for name, options := range databases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testRaceForFormerAddress(t, options)
+		})
+	}
+}
+
+func testRaceForFormerAddress(t *testing.T, options []testkit.Option) {
 	db := &paused{}
-	slow := start(t, func(c *testkit.Config) { db.DB, c.DB = c.DB, db })
-	fast := api{slow.Instance(), t}
+	slow := start(t, append(options, func(c *testkit.Config) { db.DB, c.DB = c.DB, db })...)
+	fast := api{slow.Instance(options...), t}
 	eve := fast.SignUp("user")
 	for name, attack := range map[string]func(former string) request{
 		"sign-up": signUp,

@@ -53,7 +53,12 @@ func (h *fixture) Open(_ context.Context, u user.User, _ access.Client, _ ...acc
 
 func build(t *testing.T) *fixture {
 	t.Helper()
-	h := &fixture{t: t, db: testdb.Open(t), clock: clock.At(time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)), fakes: map[string]*fakeProvider{}}
+	return buildOn(t, testdb.Open(t))
+}
+
+func buildOn(t *testing.T, db store.DB) *fixture {
+	t.Helper()
+	h := &fixture{t: t, db: db, clock: clock.At(time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)), fakes: map[string]*fakeProvider{}}
 	d := testkit.Deps(t, h.db, h.clock.Now)
 	h.members = user.New(d, user.Settings{})
 	h.Service = newService(d, Settings{}, h.members, h, providerTimeout)
@@ -418,7 +423,11 @@ func TestTakeover(t *testing.T) {
 // existing user is never linked.
 func TestUnverified(t *testing.T) {
 	t.Parallel()
-	h := build(t)
+	testdb.Each(t, testUnverified)
+}
+
+func testUnverified(t *testing.T, db store.DB) {
+	h := buildOn(t, db)
 	p, alpha := h.providers["alpha"], h.fakes["alpha"]
 	p.unverified = true
 	h.providers["alpha"] = p

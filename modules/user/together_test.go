@@ -50,21 +50,25 @@ func (r *reservedLater) Reserved(context.Context, store.ID, string) (bool, error
 }
 
 // unable returns a service whose database fails to delete users.
-func unable(t *testing.T) (*Service, *keeping) {
+func unable(t *testing.T, db store.DB) (*Service, *keeping) {
 	t.Helper()
-	db := &keeping{testdb.Open(t), errors.New("no deletion")}
-	s := newService(deps(t, db, plain{}, time.Now), Settings{})
+	k := &keeping{db, errors.New("no deletion")}
+	s := newService(deps(t, k, plain{}, time.Now), Settings{})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return s, db
+	return s, k
 }
 
 // TestFailedDeletion checks that a deletion whose last step fails can be repeated. On a database with transactions, the failed
 // deletion changes nothing.
 func TestFailedDeletion(t *testing.T) {
 	t.Parallel()
-	s, db := unable(t)
+	testdb.Each(t, testFailedDeletion)
+}
+
+func testFailedDeletion(t *testing.T, opened store.DB) {
+	s, db := unable(t, opened)
 	ada, _, err := s.Create(t.Context(), access.Client{Trusted: true}, CreateInput{Email: "ada@example.com", Password: "right"})
 	if err != nil {
 		t.Fatal(err)
@@ -126,17 +130,33 @@ func TestDataCreatedDuringADeletion(t *testing.T) {
 func TestFailedSignUp(t *testing.T) {
 	t.Parallel()
 	for _, canDelete := range []bool{true, false} {
-		s, db := unable(t)
-		s.addresses = &reservedLater{}
-		if canDelete {
-			db.err = nil
-		}
-		_, _, err := s.Create(t.Context(), access.Client{Trusted: true}, CreateInput{Email: "ada@example.com", Password: "right"})
-		if !apperr.Is(err, apperr.Conflict) {
-			t.Errorf("a reserved address: %v", err)
-		}
-		if n, err := s.users.Count(t.Context(), nil); err != nil || n != 0 && (canDelete || db.Serializable()) {
-			t.Errorf("can delete: %t; %d users, %v", canDelete, n, err)
-		}
+		testdb.Each(t, func(t *testing.T, opened store.DB) {
+			s, db := unable(t, opened)
+			s.addresses = &reservedLater{}
+			if canDelete {
+				db.err = nil
+			}
+			_, _, err := s.Create(t.Context(), access.Client{Trusted: true}, CreateInput{Email: "ada@example.com", Password: "right"})
+			if !apperr.Is(err, apperr.Conflict) {
+				t.Errorf("a reserved address: %v", err)
+			}
+			if n, err := s.users.Count(t.Context(), nil); err != nil || n != 0 && (canDelete || db.Serializable()) {
+				t.Errorf("can delete: %t; %d users, %v", canDelete, n, err)
+			}
+		})
 	}
+}
+
+// TestFailedLink checks that CreateUnverified stores no user if the credential for sign-in cannot be stored.
+func TestFailedLink(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, opened store.DB) {
+		s, db := unable(t, opened)
+		db.err = nil
+		failure := errors.New("no link")
+		_, _, err := s.CreateUnverified(t.Context(), access.Client{Trusted: true}, Profile{Email: "ada@example.com"}, func(context.Context, User) error { return failure })
+		if n, countErr := s.users.Count(t.Context(), nil); !errors.Is(err, failure) || n != 0 || countErr != nil {
+			t.Errorf("%v; %d users, %v", err, n, countErr)
+		}
+	})
 }

@@ -203,10 +203,14 @@ func otherKeys() seal.Keys { return seal.New(make([]byte, 32)) }
 // instance held when it was killed. Deliveries are created once.
 func TestCrash(t *testing.T) {
 	t.Parallel()
+	testdb.Each(t, testCrash)
+}
+
+func testCrash(t *testing.T, db store.DB) {
 	var calls atomic.Int64
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
 	t.Cleanup(receiver.Close)
-	w := newFixture(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
+	w := newFixture(t, db, resource.Public, "127.0.0.0/8")
 	created, err := w.Create(t.Context(), store.ID{}, Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true})
 	if err != nil {
 		t.Fatal(err)
