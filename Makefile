@@ -7,6 +7,9 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 TOOL := go tool -modfile="$(CURDIR)/scripts/tools/go.mod"
 SHORT := -short
 FUZZTIME := 5s
+# A server for a command, and the tests of modules that use it: one for the main task of each module that stores something.
+MONGOD := $(if $(TEST_MONGODB_URI),,go -C scripts/mongod run . --)
+MAIN_TASKS := ^Test(Article|Change|Events|Identities|Manage|Policy|Sequence|ShowAndComplete|SignIn|Users)$$
 ARTICLES := 100000
 
 .PHONY: help run dev build prod test test-all test-integration coverage fuzz project resource bench soak lint deadcode docs docs-check sbom vulncheck
@@ -32,8 +35,10 @@ test: ## run the tests, without the long ones; the slowest package first
 test-all: SHORT :=
 test-all: test ## run the tests, with the long ones
 
-test-integration: ## run all tests that use a database on MongoDB: a compatible server that this starts
-	go -C scripts/mongod run . -- go test -vet=off -timeout 20m ./internal/... ./kit/... ./middleware/... ./modules/... ./server/... ./testkit/...
+test-integration: ## run the tests that depend on the engine on MongoDB: at TEST_MONGODB_URI, or a compatible server that this starts
+	$(MONGOD) go test -vet=off -timeout 20m ./internal/resilience ./internal/service ./kit/store/mongo ./kit/store/storetest ./kit/store/transfer \
+		./kit/migrate ./kit/records ./kit/resource
+	$(MONGOD) go test -vet=off -timeout 20m -run '$(MAIN_TASKS)' ./modules/...
 
 coverage: ## write a coverage report to coverage.html
 	go test -coverpkg=.,./config/...,./kit/...,./middleware/...,./modules/...,./server/...,./testkit/... -coverprofile=coverage.out ./...

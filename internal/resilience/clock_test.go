@@ -10,6 +10,7 @@ import (
 
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // TestClockForward sets the clock a year ahead, deletes what has expired, and sets it back. Sessions have ended, and
@@ -41,6 +42,7 @@ func TestClockForward(t *testing.T) {
 
 // TestClockBack sets the clock back by a day. No lock lasts longer than intended, and idempotent responses are kept.
 func TestClockBack(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	t.Parallel()
 	api := apitest.Start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
@@ -73,6 +75,7 @@ func TestClockBack(t *testing.T) {
 // TestClockAndCursors lists by the time of creation while the clock jumps between the creations. Each record that exists
 // during the whole walk is listed once.
 func TestClockAndCursors(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	t.Parallel()
 	api := apitest.Start(t)
 	ada := api.SignUp("user")

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"example.com/ginseng/testkit/process"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // TestFullDisk fills the disk under load. Writes fail with 503, reads work, and writes work again when there is free space.
 func TestFullDisk(t *testing.T) {
 	long(t)
-	sqliteOnly(t)
+	testdb.SQLiteOnly(t)
 	r := newSmallDisk(t)
 	p := begin(t, r.inside(command(t, settings("sqlite:"+filepath.Join(r.dir, "data", "test.db")))))
 	load := clients(t, p.URL, 8)
@@ -34,7 +35,7 @@ func TestFullDisk(t *testing.T) {
 // TestKillOnFullDisk kills the service on a full disk. It starts again there, with all confirmed writes.
 func TestKillOnFullDisk(t *testing.T) {
 	long(t)
-	sqliteOnly(t)
+	testdb.SQLiteOnly(t)
 	r := newSmallDisk(t)
 	env := settings("sqlite:" + filepath.Join(r.dir, "data", "test.db"))
 	p := begin(t, r.inside(command(t, env)))
@@ -73,7 +74,7 @@ func full(t *testing.T, load *Load) (samples []Sample) {
 // TestReadOnly makes the directory of the database read-only while the service runs, and before it starts.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
-	sqliteOnly(t)
+	testdb.SQLiteOnly(t)
 	r := newSmallDisk(t)
 	data := filepath.Join(r.dir, "data")
 	env := settings("sqlite:" + filepath.Join(data, "test.db"))

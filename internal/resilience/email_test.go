@@ -11,11 +11,13 @@ import (
 
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/email/emailtest"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // TestEmailOutage makes the SMTP server unavailable. Requests that send an email succeed, the email is sent when the server
 // is back, and a server that does not respond does not delay the shutdown: the email is sent after the next start.
 func TestEmailOutage(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	long(t)
 	smtp := emailtest.StartSMTP(t, func(s *emailtest.SMTP) { s.NoTLS = true })
 	network := through(t, smtp.Address)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"example.com/ginseng/testkit/testdb"
 )
 
 // TestKill kills the service with SIGKILL under load several times and starts it again.
@@ -15,7 +17,7 @@ func TestKill(t *testing.T) {
 	load := clients(t, p.URL, 16)
 	var samples []Sample
 	var recovery time.Duration
-	rounds := 5
+	rounds := testdb.Size(5, 2)
 	if testing.Short() {
 		rounds = 1
 	}

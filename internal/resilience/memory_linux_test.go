@@ -25,6 +25,7 @@ import (
 	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/modules/policy"
 	"example.com/ginseng/testkit/process"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // The data of TestMemory.
@@ -71,7 +72,7 @@ func fill(t *testing.T) string {
 // TestMemory measures the memory that callers can make the service use, and the time of the requests of another client.
 func TestMemory(t *testing.T) {
 	long(t)
-	sqliteOnly(t)
+	testdb.SQLiteOnly(t)
 	const (
 		most    = 150      // MiB more than before an attack
 		slowest = 1000     // ms, the median of the other client

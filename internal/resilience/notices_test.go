@@ -11,6 +11,7 @@ import (
 
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // pass forwards a request to the service with the given method and path.
@@ -18,6 +19,7 @@ type pass func(method, path string) *http.Response
 
 // TestLoadNotices checks that the clients notice each broken guarantee.
 func TestLoadNotices(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	t.Parallel()
 	for name, test := range map[string]struct {
 		breaks func(w http.ResponseWriter, r *http.Request, pass pass) bool // reports whether it wrote a response

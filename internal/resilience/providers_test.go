@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/ginseng/testkit/providers"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // providerTimeout is the time that the service gives to all requests of a sign-in to a provider.
@@ -18,6 +19,7 @@ const providerTimeout = 5 * time.Second
 // TestProviderOutage makes an identity provider unavailable. Signing in with it fails with 503 in time, and other requests
 // are not slower.
 func TestProviderOutage(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	t.Parallel()
 	app := providers.App{ID: "1234567890", Secret: "app-secret-0123456789abcdef01234567"}
 	github := providers.NewGitHub(app, time.Now)

@@ -67,14 +67,6 @@ func long(t *testing.T) {
 	t.Parallel()
 }
 
-// sqliteOnly skips a test of the embedded engine when MongoDB is tested.
-func sqliteOnly(t *testing.T) {
-	t.Helper()
-	if mongotest.Available() {
-		t.Skip("tests the embedded engine; make test-all runs it")
-	}
-}
-
 // database returns the address of a new database, on the server of TEST_MONGODB_URI or of the embedded engine.
 func database(t *testing.T) string {
 	t.Helper()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // TestStopUnderLoad stops the service under load and starts it again.
@@ -36,6 +37,7 @@ func TestStopUnderLoad(t *testing.T) {
 
 // TestBodyInProgress stops the service while it reads a body. The request succeeds, then the process ends.
 func TestBodyInProgress(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	t.Parallel()
 	p := start(t, settings(database(t)))
 	_, token := account(t, p.URL)
@@ -81,6 +83,7 @@ func TestBodyInProgress(t *testing.T) {
 
 // TestSlowReader stops the service while a client does not read a large response. The shutdown is not delayed.
 func TestSlowReader(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	long(t)
 	p := start(t, settings(database(t)))
 	_, token := account(t, p.URL)

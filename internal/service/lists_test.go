@@ -10,6 +10,7 @@ import (
 
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // record has the fields of an article that the tests compare.
@@ -28,6 +29,7 @@ func create(t *testing.T, api *testkit.API, token, title, content string) (r rec
 // TestArticles checks what the generated tests of the resource do not: forms, unchanged strings, all errors in one
 // response, and the order of the checks.
 func TestArticles(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	t.Parallel()
 	api := apitest.Start(t)
 	ada, eve, admin := api.SignUp("user"), api.SignUp("user"), api.SignUp("admin")

@@ -15,6 +15,7 @@ import (
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // declarations records the collections that are declared on a database.
@@ -73,6 +74,7 @@ func rows(t *testing.T, line string) (out [][]string) {
 // TestCollectionsAreInTheGuide compares the guide's table of collections with the declared ones. Each row names what limits the
 // collection. Collections of generated modules may be missing, because the generator does not edit the guide.
 func TestCollectionsAreInTheGuide(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	t.Parallel()
 	declared := map[string]store.Spec{}
 	apitest.Start(t, func(c *testkit.Config) { c.DB = declarations{c.DB, declared} })

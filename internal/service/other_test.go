@@ -9,10 +9,12 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // TestOtherResponses checks responses outside of the routes of modules.
 func TestOtherResponses(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	t.Parallel()
 	api := apitest.Start(t, func(c *testkit.Config) {
 		c.Env["API_ROOT"] = "/api"

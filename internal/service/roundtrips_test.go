@@ -9,6 +9,7 @@ import (
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // counting counts the calls of a database. Each is one command of the MongoDB engine, as the tests of the engine check.
@@ -56,6 +57,7 @@ func (e *countingEngine) Delete(ctx context.Context, f store.Filter) (int64, err
 // TestRoundTrips counts the database calls of each request. A request with a token needs two of them to load the session and
 // the user.
 func TestRoundTrips(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	t.Parallel()
 	var db *counting
 	api := apitest.Start(t, func(c *testkit.Config) {

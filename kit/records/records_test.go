@@ -120,8 +120,13 @@ var thingList = listing.Spec{Name: "things", Search: []string{"title"}, Sort: []
 
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
+	return worldOf(tb, testdb.Open(tb))
+}
+
+func worldOf(tb testing.TB, db store.DB) *world {
+	tb.Helper()
 	gin.SetMode(gin.ReleaseMode)
-	w := &world{TB: tb, Service: &records.Service{DB: records.NewDB(testdb.Open(tb)), Engine: gin.New(), Root: "/api", Names: []string{"things", "parts"}}}
+	w := &world{TB: tb, Service: &records.Service{DB: records.NewDB(db), Engine: gin.New(), Root: "/api", Names: []string{"things", "parts"}}}
 	d := testkit.Deps(tb, w.DB, time.Now)
 	people := resource.Open(d, store.Spec{Name: "people"}, func(p person) person { return p }, resource.Public, resource.Public)
 	w.people = people.Unrestricted()
@@ -296,7 +301,11 @@ func (w *world) hard() string {
 // TestRoundTrip imports, exports, deletes, and imports what was exported, in both formats.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	testdb.Each(t, testRoundTrip)
+}
+
+func testRoundTrip(t *testing.T, db store.DB) {
+	w := worldOf(t, db)
 	r, rejected := w.run(w.hard(), records.ImportOptions{})
 	w.wants(r, records.Result{Created: 16})
 	if rejected != nil {
@@ -309,11 +318,12 @@ func TestRoundTrip(t *testing.T) {
 		things = append(things, v.ID.Hex())
 	}
 	var parts strings.Builder
-	for i := range 1200 {
+	many := testdb.Size(1200, 60)
+	for i := range many {
 		fmt.Fprintf(&parts, `{"name":"part %d","thingId":"%s"}`+"\n", i, things[i%2])
 	}
 	r, rejected = w.run(parts.String(), records.ImportOptions{Resource: "parts"})
-	w.wants(r, records.Result{Created: 1200})
+	w.wants(r, records.Result{Created: many})
 	if rejected != nil {
 		t.Fatal(rejected)
 	}
@@ -348,7 +358,11 @@ func TestRoundTrip(t *testing.T) {
 // TestErrors imports lines with errors, into an empty collection and into a collection with records.
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	testdb.Each(t, testErrors)
+}
+
+func testErrors(t *testing.T, db store.DB) {
+	w := worldOf(t, db)
 	owner := `","userId":"` + w.owner.Hex() + `"`
 	bad := strings.Join([]string{
 		`{"title":"one` + owner + `,"code":"one"}`,
@@ -385,8 +399,9 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%q, want %q", rejected, want)
 		}
 	}
-	r, rejected := w.run(w.file(1000, 700)+bad+"\n"+w.file(2000, 700), records.ImportOptions{})
-	if r.Created != 1401 || len(rejected) != 12 { // the record with the unique code exists, and the others without an ID are new
+	many := testdb.Size(700, 20)
+	r, rejected := w.run(w.file(1000, many)+bad+"\n"+w.file(2000, many), records.ImportOptions{})
+	if r.Created != 2*many+1 || len(rejected) != 12 { // the record with the unique code exists, and the others without an ID are new
 		t.Errorf("%+v, %q", r, rejected)
 	}
 }
@@ -450,8 +465,12 @@ func (w *world) count(collection string) int {
 // TestUpdateBy updates records by a unique field. Fields that the file lacks must not change.
 func TestUpdateBy(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.run(w.file(1, 600), records.ImportOptions{})
+	testdb.Each(t, testUpdateBy)
+}
+
+func testUpdateBy(t *testing.T, db store.DB) {
+	w := worldOf(t, db)
+	w.run(w.file(1, testdb.Size(600, 20)), records.ImportOptions{})
 	csv := "code,title,count,userId\r\nc1,changed,,\r\nc2,,7000,\r\nc9999,new,,'" + w.owner.Hex() + "\r\n,no code,,\r\nc2,again,,\r\n"
 	r, rejected := w.run(csv, records.ImportOptions{Format: exchange.CSV, UpdateBy: "code"})
 	w.wants(r, records.Result{Created: 1, Updated: 3, Rejected: 1})
@@ -489,11 +508,11 @@ func TestUpdateBy(t *testing.T) {
 // TestServiceWritesMore imports records whose route writes more than the record. The import must store all writes of the route or
 // none, also in an empty collection.
 func TestServiceWritesMore(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	t.Parallel()
 	for name, conditional := range map[string]bool{"each record": false, "a late record": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
+		test := func(t *testing.T, db store.DB) {
+			w := worldOf(t, db)
 			fail := apperr.New(apperr.Conflict, "The service fails after it has written.")
 			w.more = func(ctx context.Context, t thing) error {
 				if conditional && *t.Count < 700 {
@@ -524,6 +543,10 @@ func TestServiceWritesMore(t *testing.T) {
 			if w.DB.Serializable() {
 				w.wants(r, records.Result{Kept: 1199, Rejected: 1})
 			}
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testdb.Each(t, test)
 		})
 	}
 }
@@ -546,9 +569,10 @@ func TestUnknownResource(t *testing.T) {
 func TestSearchAfterImport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.run(w.file(1, 600), records.ImportOptions{})
-	w.run(w.file(601, 10), records.ImportOptions{})
-	n, err := w.things.Unrestricted().Count(t.Context(), store.Search("605"))
+	first := testdb.Size(600, 20)
+	w.run(w.file(1, first), records.ImportOptions{})
+	w.run(w.file(first+1, 10), records.ImportOptions{})
+	n, err := w.things.Unrestricted().Count(t.Context(), store.Search(fmt.Sprint(first+5)))
 	if err != nil || n != 1 {
 		t.Errorf("%d found, %v", n, err)
 	}

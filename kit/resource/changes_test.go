@@ -11,6 +11,7 @@ import (
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // owned is a record of a user. It can have a parent.
@@ -150,6 +151,7 @@ func TestChangesCascade(t *testing.T) {
 
 // TestLargeChanges checks that a page ends before its records exceed the limit.
 func TestLargeChanges(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	w := newWorld(t)
 	records := w.openOwned("records", Public, Public)
 	all := w.read(records, server)

@@ -10,6 +10,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/testkit/testdb"
 )
 
 func TestRestrict(t *testing.T) {
@@ -33,7 +34,12 @@ func TestRestrict(t *testing.T) {
 // TestCascade deletes a record and two levels of records below it. A reference that restricts the deletion of the record, but
 // belongs to a record that is deleted too, must not prevent the deletion.
 func TestCascade(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	testdb.Each(t, testCascade)
+}
+
+func testCascade(t *testing.T, db store.DB) {
+	w := worldOf(t, db)
 	tops := w.open("tops", Public, Public)
 	bottoms := w.open("bottoms", Public, Public)
 	middles := w.open("middles", Public, Public, To("to", tops, Cascade))
@@ -129,6 +135,7 @@ func TestSelf(t *testing.T) {
 
 // TestTooMany deletes a record with more referring records than one deletion can change.
 func TestTooMany(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	w := newWorld(t)
 	targets := w.open("targets", Public, Public)
 	nodes := w.open("nodes", Public, Public, To("to", targets, Cascade))
@@ -173,11 +180,16 @@ func TestInterrupted(t *testing.T) {
 // TestRace creates a reference to a record while the record is deleted. Afterwards, either the record and the reference exist,
 // or the record is deleted. If the record is deleted, the reference was rejected, cleared or deleted, or refers to no record.
 func TestRace(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	testdb.Each(t, testRace)
+}
+
+func testRace(t *testing.T, db store.DB) {
+	w := worldOf(t, db)
 	targets := w.open("targets", Public, Public)
 	for _, rule := range []OnDelete{Restrict, Cascade, Clear} {
 		nodes := w.open(fmt.Sprint("nodes", rule), Public, Public, To("maybe", targets, rule))
-		for range 10 {
+		for range testdb.Size(10, 3) {
 			id := w.add(targets, node{})
 			var created, deleted error
 			referring := node{Meta: store.NewMeta(store.NewID(), store.At(time.Unix(1, 0))), Maybe: &id}

@@ -14,6 +14,7 @@ import (
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // watched is a Target that calls before in each Find. It counts the calls of Find, and the maximum number of records per call.
@@ -52,6 +53,7 @@ func sharer() string { return "" }
 
 // TestExpandReservesAsItGrows expands more than the budget. The remaining records must not be read.
 func TestExpandReservesAsItGrows(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	w := newWorld(t)
 	nodes, targets, one := largeTargets(w, 9, 400<<10)
 	budget := rest.NewBudget(4*4<<20, 4*1<<20, time.Millisecond)
@@ -87,6 +89,7 @@ func TestExpandReservesAsItGrows(t *testing.T) {
 // TestExpandConcurrently makes several requests that have a part of the budget and need more than is free. The requests must not
 // wait for each other.
 func TestExpandConcurrently(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	w := newWorld(t)
 	nodes, targets, _ := largeTargets(w, 4, 500<<10)
 	const requests = 12

@@ -48,7 +48,11 @@ type world struct {
 
 func newWorld(t *testing.T) world {
 	t.Parallel()
-	return world{t, kit.Deps{DB: testdb.Open(t), Now: time.Now}}
+	return worldOf(t, testdb.Open(t))
+}
+
+func worldOf(t *testing.T, db store.DB) world {
+	return world{t, kit.Deps{DB: db, Now: time.Now}}
 }
 
 func (w world) open(name string, see, change Access, references ...Reference) *Collection[node] {
@@ -353,6 +357,7 @@ func TestExpand(t *testing.T) {
 
 // TestExpandTooLarge expands a large record many times.
 func TestExpandTooLarge(t *testing.T) {
+	testdb.SQLiteOnly(t)
 	w := newWorld(t)
 	targets := w.open("targets", Public, Public)
 	nodes := w.open("nodes", Public, Public, To("many", targets, Clear))

@@ -26,3 +26,20 @@ func Open(t testing.TB) store.DB {
 	t.Cleanup(func() { _ = db.Close() }) // a test may have closed it
 	return db
 }
+
+// SQLiteOnly skips a test that does not depend on the engine, or is about the embedded engine, if Open uses MongoDB.
+func SQLiteOnly(t testing.TB) {
+	t.Helper()
+	if mongotest.Available() {
+		t.Skip("runs on the embedded engine; make test-all runs it")
+	}
+}
+
+// Size returns n or, if Open uses MongoDB, few: the server of scripts/mongod runs one command at a time. Use Size for a number of
+// records that does not depend on the engine.
+func Size(n, few int) int {
+	if mongotest.Available() {
+		return few
+	}
+	return n
+}

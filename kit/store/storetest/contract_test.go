@@ -41,6 +41,15 @@ func TestContract(t *testing.T) {
 	}
 }
 
+// TestWithoutTransactions checks Atomic and Together of a database without transactions.
+func TestWithoutTransactions(t *testing.T) {
+	t.Parallel()
+	open := func(t testing.TB) store.DB { return testdb.Separate(testdb.Open(t)) }
+	for name, check := range map[string]func(*testing.T, Opener){"Atomic": testAtomic, "Together": testTogether, "AfterTogether": testAfterTogether} {
+		t.Run(name, func(t *testing.T) { check(t, open) })
+	}
+}
+
 func testEngine(t *testing.T, open Opener) {
 	for _, test := range []struct {
 		name  string

@@ -11,7 +11,7 @@ import (
 )
 
 // crowd is the number of concurrent callers.
-const crowd = 50
+const crowd = 20
 
 // together calls f concurrently and returns the number of successes. The other calls must fail with the code.
 func together(t *testing.T, otherwise apperr.Code, f func(i int) error) int64 {

@@ -234,7 +234,7 @@ func testSearchLongText(t *testing.T, open Opener) {
 	c := openDocs(t, open)
 	word := strings.Repeat("x", 60)
 	insert(t, c, newDoc("long", func(d *doc) {
-		d.Body = new("begin " + strings.Repeat("filler and stuffing ", 5000) + word + " end")
+		d.Body = new("begin " + strings.Repeat("filler and stuffing ", 1000) + word + " end")
 	}))
 	for _, query := range []string{"begin", "end", "begin end fill", word, word[:20], word + "x"} {
 		wantTitles(t, c, store.Search(query), "long")
