@@ -60,9 +60,7 @@ resources=$(cat <<'END'
 /quotes public quote title:string:search:sort subtitle:string:search body:text:search mail:email:search link:url:search
 END
 )
-# The resources whose tests are vetted and not run: they have nothing that those of another one lack.
-similar='goal|blog-post|leaflet|badge|budget|rate|memo|category|maker|label|hoard|vista|cart|budget-line|visit-line|desk'
-# The paths whose documented responses are tested.
+# The paths whose documented responses are tested: these tests start the service several times for each.
 sample='everything-givens|typed-opens|hits|vaults|reviews|baskets|tickets|hoards|wares|carts|deliveries'
 
 step 'copy the repository'
@@ -91,8 +89,34 @@ quiet go tool -modfile="$work/project/scripts/tools/go.mod" staticcheck ./module
 step 'documentation is up to date'
 quiet make docs-check
 step 'tests'
-quiet go test -vet=off . $(cut -d ' ' -f 3 <<<"$resources" | grep -vxE "$similar" | sed 's|^|./modules/|')
-quiet go test -vet=off -run "Test/_/^($sample)\$" ./modules # each starts the service several times, with all resources
+quiet go test -vet=off .
+# One program tests all resources, because each program links the service. vet has compiled the tests of each module.
+names=$(cut -d ' ' -f 3 <<<"$resources")
+for name in $names; do
+  sed -E "s/^package .*/package modules_test/; s/\bnew[A-Z]\w*/&_${name//-/_}/g" "modules/$name/fixtures_test.go" >"modules/generated-${name}_test.go"
+done
+cat >modules/generated_test.go <<END
+package modules_test
+
+import (
+	"testing"
+
+	"example.com/ginseng/testkit"
+)
+
+func TestGenerated(t *testing.T) {
+	for name, r := range map[string]testkit.Resource{
+$(for name in $names; do echo "\"$name\": newResource_${name//-/_}(),"; done)
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r.Run(t)
+		})
+	}
+}
+END
+quiet go test -vet=off -run "TestGenerated|Test/_/^($sample)\$" ./modules
+rm modules/generated*_test.go
 
 step 'serve, and request every list'
 key=$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')
@@ -134,7 +158,7 @@ if [ -z "${KEEP:-}" ]; then
     echo "matrix: maker was removed, or the error does not name ware: $(cat "$work/log")"
     exit 1
   fi
-  for name in $(cut -d ' ' -f 3 <<<"$resources" | tac); do quiet "$work/generate" --undo "$name"; done
+  for name in $(tac <<<"$names"); do quiet "$work/generate" --undo "$name"; done
   test -z "$(git status --porcelain --ignored)" || { git status --short --ignored; git diff | head -n 40; exit 1; }
   diff <(echo "$directories") <(find . -type d -not -path './.git/*' | sort)
 fi
