@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
 # Makes the project of docs/modules.md: generated resources, edits of generated files (*.patch, one per section of the guide), and
-# files of the project's own (_files). With --without-transactions it has the form for servers without transactions.
+# files of the project's own (_files).
 #
-# Usage: make.sh [--without-transactions] DIRECTORY
+# Usage: make.sh DIRECTORY
 set -euo pipefail
 example=$(cd "$(dirname "$0")" && pwd)
-days=''
-if [ "${1:-}" = --without-transactions ]; then days=yes; shift; fi
-[ $# -eq 1 ] || { echo "usage: $0 [--without-transactions] DIRECTORY" >&2; exit 2; }
+[ $# -eq 1 ] || { echo "usage: $0 DIRECTORY" >&2; exit 2; }
 
 mkdir -p "$1"
 project=$(cd "$1" && pwd)
@@ -29,9 +27,5 @@ commit 'Add resources'
 
 git apply "$example"/[0-9]*.patch
 cp -R "$example/_files/." .
-if [ -n "$days" ]; then
-  git apply "$example/days.patch"
-  cp -R "$example/_days/." .
-fi
 go tool docs
 commit 'Add rules'
