@@ -12,7 +12,7 @@ MONGOD := $(if $(TEST_MONGODB_URI),,go -C scripts/mongod run . --)
 MAIN_TASKS := ^Test(Article|Change|Events|Identities|Manage|Policy|Sequence|ShowAndComplete|SignIn|Users)$$
 ARTICLES := 100000
 
-.PHONY: help run dev build prod test test-all test-integration coverage fuzz project resource bench soak lint deadcode docs docs-check sbom vulncheck
+.PHONY: help run dev build prod test test-all test-integration coverage fuzz project resource bench soak lint deadcode docs docs-check sbom vulncheck vulndb
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -84,5 +84,9 @@ sbom: build ## write dist/: an SBOM of ./ginseng (CycloneDX), and the license te
 	$(TOOL) cyclonedx-gomod bin -json -licenses -std -noserial -notimestamp -version "$(VERSION)" -output dist/sbom.cdx.json ginseng
 	scripts/tools/licenses save dist/licenses
 
-vulncheck: ## report known vulnerabilities that the code reaches; needs the network
+vulncheck: vulndb ## report known vulnerabilities that the code reaches; needs the network
 	$(TOOL) govulncheck ./...
+
+vulndb: # fails if the vulnerability database is unreachable
+	@curl --silent --fail --max-time 20 --output /dev/null "$${GOVULNDB:-https://vuln.go.dev}/index/db.json" || \
+		{ echo '*** NOT CHECKED: the vulnerability database is unreachable. ***'; exit 1; }
