@@ -35,45 +35,6 @@ func changeAddress(t *testing.T, api *testkit.API, email, password, to string) (
 	return tokenIn(t, m)
 }
 
-// TestTakeoverByChangeOfAddress gives an account, whose password the attacker knows, the attacker's address twice, and links
-// the attacker's provider account. The link in the first email to the victim gives the account back, for good.
-func TestTakeoverByChangeOfAddress(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	ada := w.SignUp("user")
-	ok(t, w.Do(request{Method: "POST", Path: "/users/me/email-verification", As: ada.Token, Form: url.Values{"link": {testkit.LinkOrigin}}}))
-	ok(t, w.Do(confirm(tokenIn(t, w.Email.Next(t)))))
-	const first, second = "eve@evil.example", "mallory@evil.example"
-	victims := changeAddress(t, w.API, ada.Email, testkit.Password, first)
-	w.Clock.Advance(time.Minute)
-	attackers := changeAddress(t, w.API, first, testkit.Password, second)
-	eve := w.SignIn(second, testkit.Password)
-	w.GitHub.AddUser(providers.User{ID: "666", Email: second, EmailVerified: true})
-	ok(t, w.Do(enter("github", eve.Token, "access_token", w.GitHub.Token("666"))))
-	reset := resetToken(t, w.API, second)
-	ok(t, w.Do(askChange(second, testkit.Password, "third@evil.example")))
-	change := tokenIn(t, w.Email.Next(t))
-	want(t, 409, w.Do(request{Method: "POST", Path: "/users", Form: url.Values{"email": {ada.Email}, "password": {guess}}}), "sign-up with the former address")
-
-	ok(t, w.Do(confirm(victims)))
-
-	rejected(t, w.API, []attempt{
-		{"the attacker's session", me(eve.Token), 401, "unauthorized"},
-		{"the attacker's refresh token", refresh(eve.RefreshToken), 401, "unauthorized"},
-		{"the stolen password", try(ada.Email, testkit.Password, ""), 401, "unauthorized"},
-		{"the attacker's address", try(second, testkit.Password, ""), 401, "unauthorized"},
-		{"a reset from before", complete(reset, guess), 404, "not_found"},
-		{"a change from before", confirm(change), 404, "not_found"},
-		{"the link to the attacker's first address", confirm(attackers), 404, "not_found"},
-		{"the victim's link again", confirm(victims), 404, "not_found"},
-	})
-	if got := userID(t, w.Do(enter("github", "", "access_token", w.GitHub.Token("666")))); got == ada.ID {
-		t.Errorf("GitHub: the attack succeeded: the attacker got in as %s", ada.Email)
-	}
-	ok(t, w.Do(complete(resetToken(t, w.API, ada.Email), recovered)))
-	w.SignIn(ada.Email, recovered)
-}
-
 // TestUndoAfterPasswordChange changes the password after a change of address, which must not invalidate the link to the
 // victim, and asks for a change with a link to another site.
 func TestUndoAfterPasswordChange(t *testing.T) {

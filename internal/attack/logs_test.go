@@ -19,7 +19,7 @@ func useAccount(t *testing.T, api *world) (ada testkit.Account, secrets map[stri
 	t.Helper()
 	const first, second, third, wrong, foreign = "a first pass phrase", "a second pass phrase", "a third pass phrase", "a wrong pass phrase", "eyJhbGciOiJIUzI1NiJ9.e30.Zm9yZWlnbg"
 	secrets = map[string]string{
-		"the master key": testkit.MasterKey, "the secret of tokens": testkit.Secret, "the client secret": api.secret,
+		"the master key": testkit.MasterKey, "the secret of tokens": testkit.Secret, "the client secret": testkit.ProviderSecret,
 		"a first password": first, "a second password": second, "a third password": third, "a wrong password": wrong, "a foreign token": foreign,
 	}
 	ada.Email = "ada-lovelace@example.com"
