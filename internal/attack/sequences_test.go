@@ -205,7 +205,7 @@ func (d ownEmails) Open(spec store.Spec) store.Engine {
 	return d.DB.Open(spec)
 }
 
-var maxActions = flag.Int("actions", 4, "length of the sequences of TestTakeoverSequences")
+var maxActions = flag.Int("actions", 3, "length of the sequences of TestTakeoverSequences")
 
 // TestTakeoverSequences tries all sequences of actions of the owner, an admin, an attacker with a past password, an attacker with a
 // past mailbox and an intruder with an old session of an admin. After any of them, an admin and then the owner act. Then nothing
