@@ -196,13 +196,12 @@ var basicRoutes = []string{"PUT /users/:id/password", "POST /users/me/two-factor
 type matrixCell struct {
 	*world
 	t             *testing.T
-	column        int
 	caller, owner testkit.Account
 	authenticator authenticator.Authenticator // of the owner
 }
 
 func newMatrixCell(t *testing.T, w *world, column int) *matrixCell {
-	c := &matrixCell{world: w, t: t, column: column, authenticator: authenticator.Authenticator{Origin: testkit.LinkOrigin}}
+	c := &matrixCell{world: w, t: t, authenticator: authenticator.Authenticator{Origin: testkit.LinkOrigin}}
 	switch column {
 	case anonymous:
 	case masterKey:
