@@ -17,7 +17,7 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-var kills = flag.Int("kills", 4, "how often TestKilled kills the command")
+var kills = flag.Int("kills", 2, "how often TestKilled kills the command")
 
 // undoFile exists while the command changes the project.
 const undoFile = ".ginseng-undo.json"
@@ -85,11 +85,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal("the document does not change with the resource")
 	}
 	counts := map[string]int{}
-	times := *kills
-	if testing.Short() {
-		times = 1
-	}
-	for i := range times {
+	for i := range *kills {
 		args, before, after := undo, with, without
 		if i%2 == 1 {
 			args, before, after = add, without, with
