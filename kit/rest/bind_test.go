@@ -206,17 +206,6 @@ func TestMergePatch(t *testing.T) {
 	}
 }
 
-// TestReadUnannounced checks that the size limit applies to a body without Content-Length.
-func TestReadUnannounced(t *testing.T) {
-	t.Parallel()
-	r := httptest.NewRequest("POST", "/", io.MultiReader(strings.NewReader("a="), strings.NewReader(strings.Repeat("x", bodyLimit))))
-	r.Header.Set("Content-Type", form)
-	r.Body = http.MaxBytesReader(nil, r.Body, bodyLimit)
-	if _, err := readBody(r); !apperr.Is(err, apperr.PayloadTooLarge) {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestReadBrokenOff(t *testing.T) {
 	t.Parallel()
 	for want, cause := range map[apperr.Code]error{apperr.RequestTimeout: os.ErrDeadlineExceeded, apperr.MalformedBody: io.ErrUnexpectedEOF} {
@@ -339,15 +328,6 @@ func TestDecodeUnknown(t *testing.T) {
 				t.Errorf("%s: %s, want %s", test.body, message, want)
 			}
 		}
-	}
-}
-
-func TestDecodeNull(t *testing.T) {
-	t.Parallel()
-	var got all
-	const body = `{"text":null,"bool":null,"int":null,"list":null,"some":null,"other":null,"when":null}`
-	if _, faults := decode(t, jsonType, body, &got, false); faults != nil || !reflect.DeepEqual(got, all{List: []string{}}) {
-		t.Errorf("%+v, %v", got, faults)
 	}
 }
 
