@@ -9,7 +9,7 @@ SHORT := -short
 FUZZTIME := 5s
 # A server for a command, and the tests of modules that use it: one for the main task of each module that stores something.
 MONGOD := $(if $(TEST_MONGODB_URI),,go -C scripts/mongod run . --)
-MAIN_TASKS := ^Test(Article|Change|Events|Identities|Manage|Policy|Sequence|ShowAndComplete|SignIn|Users)$$
+MAIN_TASKS := ^Test(Article|Change|Create|Events|Identities|Policy|Sequence|ShowAndComplete|SignIn|Users)$$
 ARTICLES := 100000
 
 .PHONY: help run dev build prod test test-all test-integration coverage fuzz project resource bench soak lint deadcode docs docs-check sbom vulncheck vulndb

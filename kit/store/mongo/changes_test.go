@@ -18,6 +18,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engine"
 	"example.com/ginseng/kit/store/mongo/mongotest"
 )
 
@@ -233,6 +234,28 @@ func TestMovers(t *testing.T) {
 	}
 	group.Wait()
 	checkLog(t, first, "at the end")
+}
+
+// TestSweepBatch sweeps more entries than one call of Sweep deletes.
+func TestSweepBatch(t *testing.T) {
+	t.Parallel()
+	db, _, _ := openWithoutMover(t, createLog(t))
+	old := time.Now().Add(-48 * time.Hour)
+	entries := make([]any, engine.SweepBatch+20)
+	for i := range entries {
+		entries[i] = logEntry{Number: int64(i + 1), Collection: "logged", Change: pending{ChangeID: store.NewID(), Type: store.Created, At: old}}
+	}
+	_, err := db.log.coll.DeleteMany(t.Context(), bson.D{}) // new entries of Prepare
+	must(t, err)
+	_, err = db.log.coll.InsertMany(t.Context(), entries)
+	must(t, err)
+	n, err := db.Log().Sweep(t.Context(), store.At(time.Now()))
+	must(t, err)
+	left, err := db.log.coll.CountDocuments(t.Context(), bson.D{})
+	must(t, err)
+	if n == 0 || n > engine.SweepBatch || left < 20 {
+		t.Errorf("one call has deleted %d entries, and %d are left", n, left)
+	}
 }
 
 // TestInterruptedLog repeats a sequence of writes and moves. In each repetition, the proxy rejects a different command.

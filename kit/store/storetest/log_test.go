@@ -15,6 +15,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engine"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // logWait is how long a test waits for entries in the log.
@@ -373,7 +374,7 @@ func testLogSweep(t *testing.T, open Opener) {
 	db := open(t)
 	spec := loggedSpec()
 	c, start := openLogged(t, db, spec)
-	const n = engine.SweepBatch + 20
+	n := testdb.Size(engine.SweepBatch+20, 20)
 	d := newDoc("d")
 	insert(t, c, d)
 	for range 5 {
