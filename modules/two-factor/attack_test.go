@@ -3,7 +3,6 @@ package twofactor_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -56,33 +55,6 @@ func TestReplay(t *testing.T) {
 	}
 	want(t, api.Do(basic("DELETE", mine, h.Account, values("code", h.code()))), 400, `"wrong"`)
 	want(t, api.Do(basic("DELETE", mine, h.Account, values("recovery_code", h.recovery[0]))), 400, `"wrong"`)
-}
-
-// TestBruteForce guesses codes from one network and from many.
-func TestBruteForce(t *testing.T) {
-	t.Parallel()
-	api := apitest.Start(t, testkit.Env("TRUSTED_PROXIES", "127.0.0.1/32,::1/128"))
-	h, other := enrol(t, api, api.SignUp("user")), enrol(t, api, api.SignUp("user"))
-	guess := func(address, challenge, name, code string) testkit.Response {
-		return api.Do(request{
-			Method: "POST", Path: secondStep, Form: values("challenge", challenge, name, code), Header: http.Header{"X-Forwarded-For": {address}},
-		})
-	}
-	wrong := h.wrong()
-	for range 10 {
-		want(t, guess("192.0.2.1", h.challenge(), "code", wrong), 400, `"wrong"`)
-	}
-	want(t, guess("192.0.2.1", h.challenge(), "code", h.code()), 429, "too_many_requests")
-	want(t, guess("192.0.2.1", other.challenge(), "code", other.code()), 201, "")
-	for i := range 90 {
-		want(t, guess(fmt.Sprintf("198.51.100.%d", i), h.challenge(), "code", wrong), 400, `"wrong"`)
-	}
-	want(t, guess("203.0.113.1", h.challenge(), "code", h.code()), 429, "too_many_requests")
-	delete := basic("DELETE", mine, h.Account, values("code", h.code()))
-	delete.Header = http.Header{"X-Forwarded-For": {"203.0.113.2"}}
-	want(t, api.Do(delete), 429, "too_many_requests")
-	api.Clock.Advance(24*time.Hour + time.Minute)
-	want(t, guess("192.0.2.1", h.challenge(), "code", h.code()), 201, "")
 }
 
 // TestConfirmBruteForce guesses the first code of an enrolment with a stolen token.

@@ -26,6 +26,13 @@ func TestMatch(t *testing.T) {
 			t.Errorf("at %d: accepted again", at)
 		}
 	}
+	const at = 1111111109
+	for offset, want := range map[int64]int64{-60: 0, -30: at / 30, 30: at / 30, 60: 0} {
+		s := &Service{now: func() time.Time { return time.Unix(at+offset, 0) }}
+		if step, err := s.match(secret, "081804", 0); step != want || err != nil {
+			t.Errorf("%d seconds later: step %d, want %d, %v", offset, step, want, err)
+		}
+	}
 }
 
 // TestCreateForDeletedUser enrols a user who is deleted after the authentication.
