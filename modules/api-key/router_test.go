@@ -2,6 +2,7 @@ package apikey_test
 
 import (
 	"fmt"
+	"hash/crc32"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,12 +25,11 @@ type request = testkit.Request
 
 const mine = "/users/me/api-keys"
 
-// notes is a module with two resources. A project has none with their names, so that this test runs in every project. The note of
-// a user has the user's ID.
+// notes is a module with a resource. A project has none with its name, so that this test runs in every project. The note of a user
+// has the user's ID.
 type notes struct{}
 
 func (notes) Routes(r gin.IRouter, mw kit.Middleware) {
-	mw.Resource(r, "test-tasks").GET("/test-tasks", mw.Auth.User, rest.Handle(rest.NoContent))
 	r = mw.Resource(r, "test-notes")
 	r.GET("/test-notes", mw.Auth.User, rest.Handle(rest.NoContent))
 	r.POST("/test-notes", mw.Auth.User, rest.Handle(rest.NoContent))
@@ -94,11 +94,7 @@ func TestCreate(t *testing.T) {
 		testkit.Row("unknown scope", body("scopes", []string{"test-notes:read", "unknown:read"}), 400,
 			[]string{"scopes[1]", "one_of", `"expected":["*:read","*:write","admin",`, `"test-notes:read","test-notes:write"`}, []string{"scopes[0]"}),
 		testkit.Row("no scopes", body("scopes", []string{}), 400, []string{`"scopes"`, "required"}, nil),
-		testkit.Row("scopes null", body("scopes", nil), 400, []string{`"scopes"`, "required"}, nil),
-		testkit.Row("scopes of another type", body("scopes", map[string]any{"a": 1}), 400, []string{`"scopes"`, "type"}, nil),
 		testkit.Row("many scopes", body("scopes", slices.Repeat([]string{"x"}, 101)), 400, []string{"at most 100"}, []string{"scopes[0]"}),
-		testkit.Row("no name", body("name", ""), 400, []string{`"name"`, "required"}, nil),
-		testkit.Row("long name", body("name", strings.Repeat("n", 101)), 400, []string{`"name"`, "max_length"}, nil),
 		testkit.Row("soon", body("expiresAt", at(time.Minute)), 201, nil, nil),
 		testkit.Row("a year", body("expiresAt", at(365*day)), 201, nil, nil),
 		testkit.Row("more than a year", body("expiresAt", at(367*day)), 400, []string{"expiresAt", `"max"`}, nil),
@@ -122,24 +118,15 @@ func TestManage(t *testing.T) {
 	api := start(t)
 	ada, eve, admin := api.SignUp("user"), api.SignUp("user"), api.SignUp("admin")
 	id, key := newKey(api, ada, "*:read", "*:write")
-	_, adminKey := newKey(api, admin, "*:read", "*:write", "admin")
 	other, _ := newKey(api, eve, "test-notes:read")
 	keys := "/users/" + ada.ID + "/api-keys"
 	do := func(method, path, as string) request { return request{Method: method, Path: path, As: as} }
 	api.Run(t, []testkit.Scenario{
 		testkit.Row("owner", do("GET", keys+"/"+id, ada.Token), 200, []string{id}, []string{"gsk_"}),
 		testkit.Row("list", do("GET", mine, ada.Token), 200, []string{id}, []string{"gsk_", other}),
-		testkit.Row("admin", do("GET", keys+"/"+id, admin.Token), 200, []string{id}, []string{"gsk_"}),
 		testkit.Row("list of an admin", do("GET", keys, admin.Token), 200, []string{id}, []string{other}),
-		testkit.Row("another user", do("GET", keys+"/"+id, eve.Token), 403, nil, []string{id}),
-		testkit.Row("list of another user", do("GET", keys, eve.Token), 403, nil, []string{id}),
 		testkit.Row("a key of another user", do("GET", mine+"/"+other, ada.Token), 404, nil, nil),
-		testkit.Row("a malformed ID", do("GET", mine+"/x", ada.Token), 404, nil, nil),
 		testkit.Row("an unknown user", do("GET", "/users/0123456789abcdef01234567/api-keys", admin.Token), 404, nil, nil),
-		testkit.Row("with a key", do("GET", mine, key), 403, []string{`"forbidden"`}, []string{id}),
-		testkit.Row("with the key of an admin", do("GET", keys, adminKey), 403, []string{`"forbidden"`}, []string{id}),
-		testkit.Row("delete with a key", do("DELETE", mine+"/"+id, key), 403, nil, nil),
-		testkit.Row("delete as another user", do("DELETE", keys+"/"+id, eve.Token), 403, nil, nil),
 		testkit.Row("delete another's", do("DELETE", mine+"/"+other, ada.Token), 404, nil, nil),
 		testkit.Row("still valid", do("GET", "/test-notes", key), 204, nil, nil),
 		testkit.Row("delete", do("DELETE", mine+"/"+id, ada.Token), 204, nil, nil),
@@ -162,27 +149,20 @@ func TestScopes(t *testing.T) {
 	_, asAdmin := newKey(api, admin, "*:read", "*:write", "admin")
 	_, onlyAdmin := newKey(api, admin, "admin")
 	do := func(method, path, as string) request { return request{Method: method, Path: path, As: as} }
+	forged := read[:28] + write[28:92] // without the CRC-32
 	inBody := request{Method: "POST", Path: "/test-notes", Form: url.Values{"access_token": {write}}}
 	api.Run(t, []testkit.Scenario{
 		testkit.Row("read", do("GET", note, read), 204, nil, nil),
 		testkit.Row("HEAD", do("HEAD", note, read), 204, nil, nil),
 		testkit.Row("write with read", do("PATCH", note, read), 403, []string{"insufficient_scope", "test-notes:write"}, nil),
-		testkit.Row("write", do("PATCH", note, write), 204, nil, nil),
 		testkit.Row("in the body", inBody, 204, nil, nil),
-		testkit.Row("read with write", do("GET", "/test-notes", write), 403, []string{"insufficient_scope", "test-notes:read"}, nil),
-		testkit.Row("read what is public with write", do("GET", note, write), 403, []string{"insufficient_scope"}, nil),
-		testkit.Row("another resource", do("GET", "/test-tasks", read), 403, []string{"test-tasks:read"}, nil),
-		testkit.Row("all", do("GET", "/test-notes", all), 204, nil, nil),
 		testkit.Row("an admin's route", do("DELETE", "/test-notes", all), 403, []string{`"forbidden"`}, nil),
 		testkit.Row("an admin's route as an admin without the scope", do("DELETE", "/test-notes", asUser), 403, []string{`"forbidden"`}, nil),
 		testkit.Row("an admin's route as an admin", do("DELETE", "/test-notes", asAdmin), 204, nil, nil),
 		testkit.Row("another's record as an admin without the scope", do("PATCH", note, asUser), 403, []string{`"forbidden"`}, nil),
 		testkit.Row("another's record as an admin", do("PATCH", note, asAdmin), 204, nil, nil),
-		testkit.Row("only admin", do("GET", "/test-notes", onlyAdmin), 403, []string{"test-notes:read"}, nil),
 		testkit.Row("me", do("GET", "/users/me", onlyAdmin), 200, []string{admin.ID}, nil),
-		testkit.Row("all users", do("GET", "/users", asAdmin), 403, []string{`"forbidden"`}, nil),
-		testkit.Row("a public route", do("GET", "/users/"+ada.ID, asAdmin), 403, []string{`"forbidden"`}, nil),
-		testkit.Row("a changed key", do("GET", note, read[:40]+"x"+read[41:]), 401, nil, nil),
+		testkit.Row("with the secret of another key", do("GET", note, forged+fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(forged)))), 401, nil, nil),
 		testkit.Row("only the prefix", do("GET", note, "gsk_"), 401, nil, nil),
 	})
 	api.Do(patch("/users/me", admin.Token, "role", "user")).JSON(200)
@@ -217,10 +197,7 @@ func TestRoles(t *testing.T) {
 	give(owner)
 	api.Run(t, []testkit.Scenario{
 		allowed("with the role", nurse.Token, 204), allowed("a key", key, 403), allowed("a key of a former admin", asAdmin, 403),
-		testkit.Row("an admin's route", request{Method: "DELETE", Path: "/test-notes", As: nurse.Token}, 403, nil, nil),
-		testkit.Row("all users", request{Method: "GET", Path: "/users", As: nurse.Token}, 403, nil, nil),
 		testkit.Row("another's role", patch("/users/"+admin.ID, nurse.Token, "role", "user"), 403, nil, nil),
-		testkit.Row("the scope admin", create(nurse, map[string]any{"name": "n", "scopes": []string{"admin"}}), 403, nil, nil),
 		testkit.Row("lose it", patch("/users/"+nurse.ID, admin.Token, "role", "user"), 200, nil, nil),
 		allowed("without the role again, with the same token", nurse.Token, 403),
 	})
@@ -245,36 +222,72 @@ func TestScopesOfBatch(t *testing.T) {
 	})
 }
 
+// link is the link in the emails of these tests.
+const link = testkit.LinkOrigin + "/{token}"
+
+// tokenTo returns the token in the next email to an address.
+func tokenTo(t *testing.T, api *testkit.API, to string) string {
+	for {
+		if m := api.Email.Next(t); m.To == to {
+			_, after, _ := strings.Cut(m.Text, testkit.LinkOrigin+"/")
+			return strings.Fields(after)[0]
+		}
+	}
+}
+
 // TestEnd checks which events invalidate a key on another instance, and which do not.
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	api := start(t)
 	second := api.Instance(withNotes)
 	admin := api.SignUp("admin")
+	askReset := func(a testkit.Account) {
+		form := url.Values{"email": {a.Email}, "link": {link}}
+		api.Do(request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: form}).JSON(202)
+	}
+	changeAddress := func(a testkit.Account) {
+		form := url.Values{"email": {"new" + a.Email}, "link": {link}}
+		api.Do(request{Method: "PUT", Path: "/users/me/email", Email: a.Email, Password: testkit.Password, Form: form}).JSON(202)
+		api.Do(request{Method: "PUT", Path: "/email-verifications/" + tokenTo(t, api, "new"+a.Email), Form: url.Values{}}).JSON(200)
+	}
 	alive := func(key string) int { return second.Do(request{Method: "GET", Path: "/test-notes", As: key}).Status }
 	for _, test := range []struct {
-		name string
-		end  func(a testkit.Account)
-		want int
+		name  string
+		needs string // a route
+		end   func(a testkit.Account)
+		want  int
 	}{
-		{"password change", func(a testkit.Account) {
+		{"password change", "", func(a testkit.Account) {
 			r := request{Method: "PUT", Path: "/users/me/password", Email: a.Email, Password: testkit.Password, Form: url.Values{"password": {"another password"}}}
 			api.Do(r).JSON(200)
 		}, 204},
-		{"all sessions", func(a testkit.Account) {
+		{"all sessions", "", func(a testkit.Account) {
 			api.Do(request{Method: "DELETE", Path: "/users/me/sessions", As: a.Token})
 		}, 204},
-		{"suspension", func(a testkit.Account) {
+		{"suspension", "", func(a testkit.Account) {
 			api.Do(patch("/users/"+a.ID, admin.Token, "suspended", "true")).JSON(200)
 		}, 401},
-		{"suspension that was lifted", func(a testkit.Account) {
+		{"suspension that was lifted", "", func(a testkit.Account) {
 			api.Do(patch("/users/"+a.ID, admin.Token, "suspended", "true")).JSON(200)
 			api.Do(patch("/users/"+a.ID, admin.Token, "suspended", "false")).JSON(200)
 		}, 401},
-		{"deletion", func(a testkit.Account) {
+		{"deletion", "", func(a testkit.Account) {
 			api.Do(request{Method: "DELETE", Path: "/users/" + a.ID, As: admin.Token})
 		}, 401},
+		{"a requested reset", "POST /password-resets", askReset, 204},
+		{"a reset", "POST /password-resets", func(a testkit.Account) {
+			askReset(a)
+			api.Do(request{Method: "PUT", Path: "/password-resets/" + tokenTo(t, api, a.Email), Form: url.Values{"password": {testkit.Password}}}).JSON(200)
+		}, 401},
+		{"a change of the address", "PUT /users/me/email", changeAddress, 204},
+		{"an undone change of the address", "PUT /users/me/email", func(a testkit.Account) {
+			changeAddress(a)
+			api.Do(request{Method: "PUT", Path: "/email-verifications/" + tokenTo(t, api, a.Email), Form: url.Values{}}).JSON(200)
+		}, 401},
 	} {
+		if test.needs != "" && !slices.Contains(api.Handler.Routes(), test.needs) {
+			continue
+		}
 		a := api.SignUp("user")
 		_, key := newKey(api, a, "*:read")
 		if got := alive(key); got != 204 {
@@ -300,54 +313,6 @@ func TestEnd(t *testing.T) {
 	if got := api.Do(request{Method: "GET", Path: mine + "/" + id, As: again.Token}).Status; got != 404 {
 		t.Errorf("an expired key: %d", got)
 	}
-}
-
-// link is the link in the emails of these tests.
-const link = testkit.LinkOrigin + "/{token}"
-
-// tokenTo returns the token in the next email to an address.
-func tokenTo(t *testing.T, api *testkit.API, to string) string {
-	for {
-		if m := api.Email.Next(t); m.To == to {
-			_, after, _ := strings.Cut(m.Text, testkit.LinkOrigin+"/")
-			return strings.Fields(after)[0]
-		}
-	}
-}
-
-// TestReset checks that a completed reset invalidates a key, and that a requested one does not.
-func TestReset(t *testing.T) {
-	t.Parallel()
-	api := start(t)
-	apitest.Need(t, api, "POST /password-resets")
-	a := api.SignUp("user")
-	_, key := newKey(api, a, "*:read")
-	use := request{Method: "GET", Path: "/test-notes", As: key}
-	r := request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: url.Values{"email": {a.Email}, "link": {link}}}
-	api.Do(r).JSON(202)
-	reset := request{Method: "PUT", Path: "/password-resets/" + tokenTo(t, api, a.Email), Form: url.Values{"password": {testkit.Password}}}
-	api.Run(t, []testkit.Scenario{
-		testkit.Row("requested", use, 204, nil, nil), testkit.Row("reset", reset, 200, nil, nil), testkit.Row("after the reset", use, 401, nil, nil),
-	})
-}
-
-// TestUndoneChange checks that an undone change of the address invalidates a key, and that the change does not.
-func TestUndoneChange(t *testing.T) {
-	t.Parallel()
-	api := start(t)
-	apitest.Need(t, api, "PUT /users/me/email")
-	a := api.SignUp("user")
-	_, key := newKey(api, a, "*:read")
-	use := request{Method: "GET", Path: "/test-notes", As: key}
-	change := request{Method: "PUT", Path: "/users/me/email", Email: a.Email, Password: testkit.Password, Form: url.Values{"email": {"new" + a.Email}, "link": {link}}}
-	api.Do(change).JSON(202)
-	verify := func(to string) request {
-		return request{Method: "PUT", Path: "/email-verifications/" + tokenTo(t, api, to), Form: url.Values{}}
-	}
-	api.Do(verify("new" + a.Email)).JSON(200)
-	api.Run(t, []testkit.Scenario{
-		testkit.Row("changed", use, 204, nil, nil), testkit.Row("undo", verify(a.Email), 200, nil, nil), testkit.Row("undone", use, 401, nil, nil),
-	})
 }
 
 // TestLastUse checks that the use of a key is recorded to the minute.
