@@ -1,9 +1,6 @@
 package webhook
 
 import (
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -23,19 +20,11 @@ type bodiesTest struct {
 
 func startBodies(t *testing.T, text string) (b bodiesTest, note store.ID) {
 	t.Helper()
-	b.sent = make(chan string, 10)
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		b.sent <- string(body)
-	}))
-	t.Cleanup(receiver.Close)
+	var address string
+	address, b.sent = receiver(t)
 	b.fixture = newFixture(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
 	for range 3 {
-		created, err := b.Create(t.Context(), store.ID{}, Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.hooks = append(b.hooks, created.ID)
+		b.hooks = append(b.hooks, b.hook(t, address, "*").ID)
 	}
 	note = b.add(t, text)
 	for deadline := time.Now().Add(time.Minute); len(b.deliveries) < 3 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {

@@ -18,7 +18,6 @@ import (
 
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
-	"example.com/ginseng/modules/webhook"
 	"example.com/ginseng/testkit"
 )
 
@@ -204,7 +203,6 @@ func (s *service) settled(path string, attempts int) (d map[string]any) {
 func TestManage(t *testing.T) {
 	t.Parallel()
 	s := startWithArticles(t)
-	user := s.SignUp("user")
 	create := func(pairs ...any) request {
 		body := map[string]any{"url": "https://example.com/hooks", "events": []string{"article.created"}}
 		for i := 0; i < len(pairs); i += 2 {
@@ -212,8 +210,6 @@ func TestManage(t *testing.T) {
 		}
 		return s.do("POST", "/webhooks", body)
 	}
-	asUser := create()
-	asUser.As = user.Token
 	s.Run(t, []testkit.Scenario{
 		testkit.Row("JSON", create("description", "index"), 201, []string{`"secret":"whsec_`, `"enabled":true`, `"description":"index"`}, []string{"failingSince", "fromNumber"}),
 		testkit.Row("all", create("events", []string{"*"}), 201, []string{`"events":["*"]`}, nil),
@@ -224,16 +220,10 @@ func TestManage(t *testing.T) {
 			[]string{`"param":"events"`, "one_of", `"expected":["*",`, `"article.*","article.created","article.updated","article.deleted"`}, nil),
 		testkit.Row("unknown event", create("events", []string{"article.read"}), 400, []string{"one_of"}, nil),
 		testkit.Row("test is not an event", create("events", []string{"webhook.test"}), 400, []string{"one_of"}, nil),
-		testkit.Row("no events", create("events", []string{}), 400, []string{`"events"`, "required"}, nil),
 		testkit.Row("private address", create("url", "https://10.0.0.1/"), 400, []string{`"param":"url"`, "format", "WEBHOOK_NETWORKS"}, nil),
-		testkit.Row("private address in IPv6", create("url", "https://[::ffff:a00:1]/"), 400, []string{`"param":"url"`}, nil),
-		testkit.Row("http", create("url", "http://93.184.215.14/"), 400, []string{`"param":"url"`, "https://"}, nil),
-		testkit.Row("all errors", create("url", "https://10.0.0.1/", "events", []string{"x"}), 400, []string{`"param":"url"`, `"param":"events"`}, nil),
 		testkit.Row("all errors of all kinds", create("url", "https://10.0.0.1/", "events", []string{"x"}, "description", strings.Repeat("x", 501)), 400,
 			[]string{`"param":"url"`, `"param":"events"`, `"param":"description"`}, nil),
-		testkit.Row("no URL", create("url", "hooks"), 400, []string{`"param":"url"`}, nil),
 		testkit.Row("with a user", create("url", "https://a:b@example.com/"), 400, []string{`"param":"url"`}, nil),
-		testkit.Row("not an admin", asUser, 403, []string{"forbidden"}, nil),
 	})
 	list := s.Do(s.do("GET", "/webhooks", nil)).JSON(200)
 	if list["count"] != 5.0 {
@@ -250,11 +240,7 @@ func TestManage(t *testing.T) {
 		testkit.Row("no such delivery", s.do("POST", path+"/deliveries/65f0c1d2e3a4b5c6d7e8f904/retry", nil), 409, []string{"disabled"}, nil),
 		testkit.Row("delete", s.do("DELETE", path, nil), 204, nil, nil),
 		testkit.Row("deleted", s.do("GET", path, nil), 404, nil, nil),
-		testkit.Row("change none", s.do("PATCH", none, map[string]any{"enabled": true}), 404, nil, nil),
-		testkit.Row("delete none", s.do("DELETE", none, nil), 404, nil, nil),
 		testkit.Row("test none", s.do("POST", none+"/test", nil), 404, nil, nil),
-		testkit.Row("secret of none", s.do("POST", none+"/secret", nil), 404, nil, nil),
-		testkit.Row("deliveries of none", s.do("GET", none+"/deliveries", nil), 404, nil, nil),
 		testkit.Row("retry of none", s.do("POST", none+"/deliveries/65f0c1d2e3a4b5c6d7e8f904/retry", nil), 404, nil, nil),
 	})
 	for range 95 {
@@ -600,16 +586,4 @@ func TestDeadReceiver(t *testing.T) {
 		t.Errorf("%v", rows)
 	}
 	stop() // does not wait for the response
-}
-
-// TestSecretsAreEncrypted checks that the database contains no secret in plain text.
-func TestSecretsAreEncrypted(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	_, secret := s.hook("https://example.com/", "*")
-	stored, err := store.Open[webhook.Webhook](s.DB, store.Spec{Name: "webhooks"}).First(t.Context(), store.Ne("id", nil))
-	raw, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-	if err != nil || stored.Secret == "" || strings.Contains(stored.Secret, strings.TrimPrefix(secret, "whsec_")) || strings.Contains(stored.Secret, base64.RawURLEncoding.EncodeToString(raw)) {
-		t.Errorf("%v, %+v", err, stored)
-	}
 }

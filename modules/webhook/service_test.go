@@ -2,12 +2,14 @@ package webhook
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -59,6 +61,27 @@ func newFixture(t testing.TB, db store.DB, see resource.Access, networks ...stri
 	return w
 }
 
+// hook creates a webhook.
+func (w fixture) hook(t testing.TB, address string, events ...string) Created {
+	t.Helper()
+	created, err := w.Create(t.Context(), store.ID{}, Fields{URL: address, Events: events, Enabled: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}
+
+// receiver starts a server, and returns its address and the bodies of its requests.
+func receiver(t *testing.T) (address string, bodies chan string) {
+	bodies = make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- string(body)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, bodies
+}
+
 func (w fixture) add(t testing.TB, text string) store.ID {
 	t.Helper()
 	n := privateNote{Meta: store.NewMeta(store.NewID(), store.At(w.clock.Now())), Text: text, UserID: store.NewID()}
@@ -91,16 +114,9 @@ func next[T any](t testing.TB, c <-chan T) (v T) {
 // TestPrivateRecords checks that the event of a record that not everybody may see has only the ID.
 func TestPrivateRecords(t *testing.T) {
 	t.Parallel()
-	bodies := make(chan string, 10)
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		bodies <- string(body)
-	}))
-	t.Cleanup(receiver.Close)
+	address, bodies := receiver(t)
 	w := newFixture(t, testdb.Open(t), resource.Own, "127.0.0.0/8")
-	if _, err := w.Create(t.Context(), store.ID{}, Fields{URL: receiver.URL, Events: []string{"private-note.created"}, Enabled: true}); err != nil {
-		t.Fatal(err)
-	}
+	w.hook(t, address, "private-note.created")
 	w.run(t)
 	id := w.add(t, "secret")
 	var event struct {
@@ -116,17 +132,10 @@ func TestPrivateRecords(t *testing.T) {
 // TestExpiredPosition checks that deliveries continue with new events if the log no longer has the position.
 func TestExpiredPosition(t *testing.T) {
 	t.Parallel()
-	bodies := make(chan string, 10)
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		bodies <- string(body)
-	}))
-	t.Cleanup(receiver.Close)
+	address, bodies := receiver(t)
 	w := newFixture(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
 	w.add(t, "before")
-	if _, err := w.Create(t.Context(), store.ID{}, Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true}); err != nil {
-		t.Fatal(err)
-	}
+	w.hook(t, address, "*")
 	w.add(t, "lost")
 	w.add(t, "newest")
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // on MongoDB, entries are in the log shortly after the change
@@ -149,13 +158,14 @@ func TestExpiredPosition(t *testing.T) {
 	}
 }
 
-// TestNewMasterKey checks that a secret is encrypted with the new key when it is used to sign.
+// TestNewMasterKey checks that a secret is stored encrypted, and encrypted with the new key when it is used to sign.
 func TestNewMasterKey(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, testdb.Open(t), resource.Public)
-	created, err := w.Create(t.Context(), store.ID{}, Fields{URL: "https://example.com/", Events: []string{"*"}, Enabled: true})
-	if err != nil {
-		t.Fatal(err)
+	created := w.hook(t, "https://example.com/", "*")
+	raw, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(created.Secret, "whsec_"))
+	if stored, err := w.webhooks.Get(t.Context(), created.ID); err != nil || stored.Secret == "" || strings.Contains(stored.Secret, base64.RawURLEncoding.EncodeToString(raw)) {
+		t.Errorf("%v, %+v", err, stored)
 	}
 	old := w.keys
 	w.keys = append(append(w.keys[:0:0], otherKeys()...), old...)
@@ -180,10 +190,7 @@ func TestNewMasterKey(t *testing.T) {
 func TestOldKeyRemoved(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, testdb.Open(t), resource.Public)
-	created, err := w.Create(t.Context(), store.ID{}, Fields{URL: "https://example.com/", Events: []string{"*"}, Enabled: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	created := w.hook(t, "https://example.com/", "*")
 	w.keys = otherKeys()
 	if _, err := w.Rotate(t.Context(), created.ID); err != nil {
 		t.Fatal(err)
@@ -211,10 +218,7 @@ func testCrash(t *testing.T, db store.DB) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
 	t.Cleanup(receiver.Close)
 	w := newFixture(t, db, resource.Public, "127.0.0.0/8")
-	created, err := w.Create(t.Context(), store.ID{}, Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	created := w.hook(t, receiver.URL, "*")
 	for range 3 {
 		w.add(t, "a")
 	}
@@ -269,19 +273,8 @@ func TestBacklog(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	w := newFixture(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
-	if _, err := w.Create(t.Context(), store.ID{}, Fields{URL: receiver.URL, Events: []string{"*"}, Enabled: true}); err != nil {
-		t.Fatal(err)
-	}
-	var writers sync.WaitGroup
-	for range 32 {
-		writers.Go(func() {
-			for range *backlog / 32 {
-				w.add(t, "a note")
-			}
-		})
-	}
-	writers.Wait()
-	for range *backlog % 32 {
+	w.hook(t, receiver.URL, "*")
+	for range *backlog {
 		w.add(t, "a note")
 	}
 	heap := func() float64 {
