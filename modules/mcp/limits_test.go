@@ -102,8 +102,7 @@ func TestMessages(t *testing.T) {
 		}
 		return r
 	}
-	anonymous, form, master := post(ping), post(ping), post(ping)
-	anonymous.As, master.As = "", testkit.MasterKey
+	form := post(ping)
 	form.JSON, form.Body, form.ContentType = nil, "jsonrpc=2.0", "application/x-www-form-urlencoded"
 	inBody := post(`{"jsonrpc":"2.0","id":"1","method":"ping","access_token":"` + a.token + `"}`)
 	inBody.As = ""
@@ -124,8 +123,6 @@ func TestMessages(t *testing.T) {
 		testkit.Row("unknown notification", post(`{"jsonrpc":"2.0","method":"notifications/nonsense"}`), 400, []string{`"malformed_body"`}, nil),
 		testkit.Row("unknown method", post(`{"jsonrpc":"2.0","id":"1","method":"nonsense"}`), 400, []string{`"malformed_body"`, "nonsense"}, nil),
 		testkit.Row("unknown tool", post(`{"jsonrpc":"2.0","id":"1","method":"tools/call","params":{"name":"nonsense"}}`), 200, []string{`"error":{`, "nonsense"}, nil),
-		testkit.Row("no credential", anonymous, 401, []string{`"unauthorized"`}, nil),
-		testkit.Row("master key", master, 401, []string{`"unauthorized"`}, nil),
 		testkit.Row("credential in the body", inBody, 401, []string{"Authorization"}, nil),
 		testkit.Row("form", form, 415, []string{`"unsupported_media_type"`, "must be application/json."}, nil),
 		testkit.Row("several messages", post(`[`+ping+`]`), 400, []string{`"malformed_body"`}, nil),

@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -101,23 +100,5 @@ func TestNested(t *testing.T) {
 		if code := a.problem(tool, object{"resource": "test-lines", "parent": []string{order}, "id": line}); !strings.HasPrefix(code, "validation_failed") {
 			t.Errorf("%s, which the resource does not have: %s", tool, code)
 		}
-	}
-}
-
-// TestAdmin calls tools with another credential on every request. The server keeps no data of a caller.
-func TestAdmin(t *testing.T) {
-	t.Parallel()
-	a := start(t)
-	id := a.tool("create_record", object{"resource": "articles", "data": object{"title": "x"}})["record"].(object)["id"]
-	update := object{"resource": "articles", "id": id, "data": object{"title": "y"}}
-	for range 2 {
-		if code := (agent{t, a.api, a.api.SignUp("user").Token}).problem("update_record", update); code != "forbidden" {
-			t.Errorf("other user: %s", code)
-		}
-		agent{t, a.api, a.api.SignUp("admin").Token}.tool("update_record", update)
-	}
-	deleted := a.api.DeletedUser()
-	if got := a.api.Do(request{Method: "POST", Path: "/mcp", As: deleted.Token, JSON: object{"jsonrpc": "2.0", "id": "1", "method": "ping"}}); got.Status != http.StatusUnauthorized {
-		t.Errorf("deleted user: status %d", got.Status)
 	}
 }

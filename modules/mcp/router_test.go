@@ -222,6 +222,10 @@ func TestSession(t *testing.T) {
 	if code := other.problem("delete_record", object{"resource": "articles", "id": id}); code != "forbidden" {
 		t.Errorf("delete of another user's record: %s", code)
 	}
+	agent{t, a.api, a.api.SignUp("admin").Token}.tool("update_record", object{"resource": "articles", "id": id, "data": object{"title": "On rules"}})
+	if code := other.problem("delete_record", object{"resource": "articles", "id": id}); code != "forbidden" {
+		t.Errorf("delete of another user's record, after an admin's request: %s", code)
+	}
 	if deleted := a.tool("delete_record", object{"resource": "articles", "id": id}); deleted["deleted"] != id {
 		t.Errorf("delete: %v", deleted)
 	}
@@ -245,8 +249,6 @@ func TestInvalidArguments(t *testing.T) {
 		{"describe_resource", `{"resource":5}`, "validation_failed resource"},
 		{"describe_resource", `{"resource":"articles","resource":"articles"}`, "validation_failed "},
 		{"search_records", `{"resource":"articles","limit":101}`, "validation_failed limit"},
-		{"search_records", `{"resource":"articles","limit":"x"}`, "validation_failed limit"},
-		{"search_records", `{"resource":"articles","sort":["nonsense"]}`, "validation_failed sort"},
 		{"search_records", `{"resource":"articles","after":"nonsense"}`, "validation_failed after"},
 		{"search_records", `{"resource":"articles","filter":[]}`, "validation_failed filter"},
 		{"search_records", `{"resource":"articles","filter":{"nonsense":1}}`, "validation_failed filter"},
@@ -255,7 +257,6 @@ func TestInvalidArguments(t *testing.T) {
 		{"search_records", `{"resource":"articles","filter":{"bom":false}}`, "validation_failed filter"},
 		{"search_records", `{"resource":"articles","filter":{"userId":{"$gt":""}}}`, "validation_failed filter.userId"},
 		{"search_records", `{"resource":"articles","filter":{"userId":null}}`, "validation_failed filter.userId"},
-		{"search_records", `{"resource":"articles","filter":{"createdAt[gt]":"yesterday"}}`, "validation_failed createdAt[gt]"},
 		{"get_record", `{"resource":"articles"}`, "validation_failed id"},
 		{"get_record", `{"resource":"articles","id":"` + id + `"}`, "not_found"},
 		{"get_record", `{"resource":"articles","id":"x"}`, "not_found"},
@@ -267,7 +268,6 @@ func TestInvalidArguments(t *testing.T) {
 		{"create_record", `{"resource":"articles","data":[]}`, "validation_failed data"},
 		{"create_record", `{"resource":"articles","data":{"title":"","colour":1}}`, "validation_failed title colour"},
 		{"create_record", `{"resource":"articles","data":{"title":"x","access_token":"y"}}`, "validation_failed access_token"},
-		{"update_record", `{"resource":"articles","id":"` + id + `","data":{"title":5}}`, "validation_failed title"},
 	} {
 		if got := a.problem(test.tool, json.RawMessage(test.arguments)); got != test.problem {
 			t.Errorf("%s %s: %s, want %s", test.tool, test.arguments, got, test.problem)
