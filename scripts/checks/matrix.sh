@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Generates resources of every kind in a copy of the repository, checks and tests them, requests every list from the running
-# service, and removes them again in the reverse order, which must restore every byte. Run it in the root of the repository.
+# service, and removes them again, which must restore every byte. Run it in the root of the repository.
 # KEEP=1 leaves the copy.
 set -euo pipefail
 work=$(mktemp -d)
-service=
+service= removal=
 cleanup() {
-  [ -z "$service" ] || kill "$service" 2>/dev/null || true
+  [ -z "$service$removal" ] || kill $service $removal 2>/dev/null || true
   if [ -n "${KEEP:-}" ]; then echo "matrix: the copy is $work/project"; else rm -rf "$work"; fi
 }
 trap cleanup EXIT
@@ -82,6 +82,25 @@ while read -r _ _ arguments; do
   quiet "$work/generate" $arguments
   set +f
 done <<<"$resources"
+names=$(cut -d ' ' -f 3 <<<"$resources")
+cp -R "$work/project" "$work/removed"
+# remove removes the resources from this copy, in the reverse order.
+remove() {
+  local name
+  cd "$work/removed"
+  if "$work/generate" --undo maker 2>"$work/undo" || ! grep -q 'ware refers to it' "$work/undo"; then
+    echo "matrix: maker was removed, or the error does not name ware: $(cat "$work/undo")"
+    exit 1
+  fi
+  for name in $(tac <<<"$names"); do
+    "$work/generate" --undo "$name" >"$work/undo" 2>&1 || { cat "$work/undo"; echo "matrix: FAILED: --undo $name"; exit 1; }
+  done
+  test -z "$(git status --porcelain --ignored)" || { git status --short --ignored; git diff | head -n 40; exit 1; }
+  diff <(echo "$directories") <(find . -type d -not -path './.git/*' | sort)
+}
+step 'remove everything, beside the next steps'
+remove >"$work/removal" 2>&1 &
+removal=$!
 step 'format, vet, staticcheck'
 test -z "$(gofmt -l .)" || { gofmt -d . | head -n 40; exit 1; }
 quiet go vet . ./modules/... # lint checks the rest, which is the same
@@ -91,7 +110,6 @@ quiet make docs-check
 step 'tests'
 quiet go test -vet=off .
 # One program tests all resources, because each program links the service. vet has compiled the tests of each module.
-names=$(cut -d ' ' -f 3 <<<"$resources")
 for name in $names; do
   sed -E "s/^package .*/package modules_test/; s/\bnew[A-Z]\w*/&_${name//-/_}/g" "modules/$name/fixtures_test.go" >"modules/generated-${name}_test.go"
 done
@@ -152,14 +170,10 @@ tool search_records "{\"resource\":\"hoard-notes\",\"parent\":[\"$hoard\"]}" | g
 kill $service && wait $service
 service=
 
-step 'remove everything'
-if [ -z "${KEEP:-}" ]; then
-  if "$work/generate" --undo maker 2>"$work/log" || ! grep -q 'ware refers to it' "$work/log"; then
-    echo "matrix: maker was removed, or the error does not name ware: $(cat "$work/log")"
-    exit 1
-  fi
-  for name in $(tac <<<"$names"); do quiet "$work/generate" --undo "$name"; done
-  test -z "$(git status --porcelain --ignored)" || { git status --short --ignored; git diff | head -n 40; exit 1; }
-  diff <(echo "$directories") <(find . -type d -not -path './.git/*' | sort)
-fi
+step 'wait for the removal'
+removed=0
+wait $removal || removed=$?
+removal=
+cat "$work/removal"
+[ $removed -eq 0 ] || exit 1
 echo "matrix: all checks passed in $SECONDS s"
