@@ -20,7 +20,6 @@ import (
 	"example.com/ginseng/docs"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/store/mongo/mongotest"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
 	"example.com/ginseng/testkit/providers"
@@ -84,9 +83,9 @@ func operations(t *testing.T) map[string]operation {
 	return out
 }
 
-// sampled returns the operations; every fourth in short mode, and on MongoDB: the documentation does not depend on the engine.
+// sampled returns the operations; every fourth in short mode.
 func sampled(ops map[string]operation) map[string]operation {
-	if !testing.Short() && !mongotest.Available() {
+	if !testing.Short() {
 		return ops
 	}
 	out := make(map[string]operation)

@@ -63,7 +63,7 @@ func TestCopyKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	source, once := "sqlite:"+filepath.Join(dir, "source.db"), "sqlite:"+filepath.Join(dir, "once.db")
-	target, n := "sqlite:"+filepath.Join(dir, "target.db"), 20_000
+	target, n := "sqlite:"+filepath.Join(dir, "target.db"), 10_000
 	rounds := 8
 	if testing.Short() {
 		n, rounds = 5_000, 2
