@@ -16,8 +16,8 @@ import (
 )
 
 // TestCollections stores two documents in each collection of the service: one with a value in each field, one with none. Both
-// must be read as they were stored, and each unique index must reject a document with the same values. At last, the jobs of all
-// modules must delete the documents that have expired.
+// must be read as they were stored, filters must find each field, and each unique index must reject a document with the same
+// values. At last, the jobs of all modules must delete the documents that have expired.
 func TestCollections(t *testing.T) {
 	t.Parallel()
 	declared := map[string]store.Spec{}
@@ -33,6 +33,15 @@ func TestCollections(t *testing.T) {
 			if err := errors.Join(insert(doc), engine.First(t.Context(), store.Eq("id", store.IDOf(doc)), got)); err != nil || !reflect.DeepEqual(got, doc) {
 				t.Errorf("%s: stored\n%+v, read\n%+v, %v", name, doc, got, err)
 			}
+		}
+		present := []store.Filter{store.Eq("id", store.IDOf(full))}
+		for _, field := range store.FieldNames(reflect.TypeOf(full).Elem()) {
+			if field != "-" {
+				present = append(present, store.Ne(field, nil))
+			}
+		}
+		if err := engine.First(t.Context(), store.And(present...), spec.NewDocument()); err != nil {
+			t.Errorf("%s: a filter does not find all fields: %v", name, err)
 		}
 		for _, index := range spec.Indexes {
 			same := newDocument(spec, now, 2)
