@@ -139,8 +139,9 @@ func testMixedWrites(t *testing.T, open Opener) {
 	if won != crowd/2 {
 		t.Errorf("%d callers succeeded, want %d", won, crowd/2)
 	}
+	const kept = (crowd + 2) / 4 // the callers whose i%4 is 1 do not delete their document
 	for f, want := range map[store.Filter]int64{
-		nil: 1 + 13, store.Eq("title", "changed"): 13, store.Eq("title", "rejected"): 0,
+		nil: 1 + kept, store.Eq("title", "changed"): kept, store.Eq("title", "rejected"): 0,
 	} {
 		n, err := c.Count(t.Context(), f)
 		must(t, err)
