@@ -57,17 +57,13 @@ func TestGitHubNoIDToken(t *testing.T) {
 
 func TestGitHubSettings(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		settings GitHubSettings
-		want     string
-	}{
-		{GitHubSettings{ID: "1", Secret: "s", URL: "https://github.example.com", APIURL: "http://github.example.com/api/v3"}, ""},
-		{GitHubSettings{ID: "1", URL: "https://x", APIURL: "https://x"}, "GITHUB_CLIENT_SECRET"},
-		{GitHubSettings{URL: "github.com", APIURL: "ftp://github.com"}, "GITHUB_API_URL GITHUB_URL"},
-		{GitHubSettings{URL: "https://example.com#", APIURL: "https://x"}, "GITHUB_URL"},
+	for s, want := range map[GitHubSettings]string{
+		{ID: "1", URL: "https://github.example.com", APIURL: "http://github.example.com/api/v3"}: "GITHUB_CLIENT_SECRET",
+		{URL: "github.com", APIURL: "ftp://github.com"}:                                          "GITHUB_API_URL GITHUB_URL",
+		{URL: "https://example.com#", APIURL: "https://x"}:                                       "GITHUB_URL",
 	} {
-		if got := invalidSettings(&test.settings); got != test.want {
-			t.Errorf("%+v: %s, want %s", test.settings, got, test.want)
+		if got := invalidSettings(&s); got != want {
+			t.Errorf("%+v: %s, want %s", s, got, want)
 		}
 	}
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -91,6 +89,17 @@ func (w fixture) add(t testing.TB, text string) store.ID {
 	return n.ID
 }
 
+// logged waits until the log has n entries. On MongoDB, it has them shortly after the changes.
+func (w fixture) logged(t testing.TB, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if entries, err := w.DB.Log().Newest(t.Context(), store.LogFilter{Limit: n}); err == nil && len(entries) >= n {
+			return
+		}
+	}
+	t.Fatal("timeout")
+}
+
 func (w fixture) run(t testing.TB) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -138,12 +147,7 @@ func TestExpiredPosition(t *testing.T) {
 	w.hook(t, address, "*")
 	w.add(t, "lost")
 	w.add(t, "newest")
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // on MongoDB, entries are in the log shortly after the change
-		entries, err := w.DB.Log().Newest(t.Context(), store.LogFilter{Limit: 10})
-		if err == nil && len(entries) >= 3 || time.Now().After(deadline) {
-			break
-		}
-	}
+	w.logged(t, 3)
 	if _, err := w.DB.Log().Sweep(t.Context(), store.At(time.Now().Add(time.Hour))); err != nil {
 		t.Fatal(err)
 	}
@@ -155,6 +159,30 @@ func TestExpiredPosition(t *testing.T) {
 	var event struct{ Data struct{ ID, Text string } }
 	if err := json.Unmarshal([]byte(next(t, bodies)), &event); err != nil || event.Data.ID != id.Hex() || event.Data.Text != "later" {
 		t.Errorf("%+v, %v", event, err)
+	}
+}
+
+// TestPortions creates the deliveries of more events than one portion has: at most portionRows deliveries are created together.
+func TestPortions(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, testdb.Open(t), resource.Public)
+	const hooks, events = 10, portionRows/10 + 1
+	for range hooks {
+		w.hook(t, "https://example.com/", "*")
+	}
+	for range events {
+		w.add(t, "a note")
+	}
+	w.logged(t, events)
+	for most := int64(portionRows); ; most += portionRows {
+		_, more, err := w.dispatchPortion(t.Context())
+		n, countErr := w.deliveries.Count(t.Context(), store.Ne("id", nil))
+		if err != nil || countErr != nil || n > most || !more && n != hooks*events {
+			t.Errorf("%d deliveries, want at most %d; more is %t, %v, %v", n, most, more, err, countErr)
+		}
+		if !more {
+			return
+		}
 	}
 }
 
@@ -253,49 +281,5 @@ func testCrash(t *testing.T, db store.DB) {
 	}
 	if n := calls.Load(); n != 3 || waiting() != 0 {
 		t.Errorf("%d requests, %d waiting", n, waiting())
-	}
-}
-
-var backlog = flag.Int("backlog", 500, "events of TestBacklog, for example 100000")
-
-// TestBacklog sends a large number of events that happened while the workers did not run, and compares the memory before and
-// after.
-func TestBacklog(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a long test")
-	}
-	var calls atomic.Int64
-	done := make(chan struct{})
-	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		if calls.Add(1) == int64(*backlog) {
-			close(done)
-		}
-	}))
-	t.Cleanup(receiver.Close)
-	w := newFixture(t, testdb.Open(t), resource.Public, "127.0.0.0/8")
-	w.hook(t, receiver.URL, "*")
-	for range *backlog {
-		w.add(t, "a note")
-	}
-	heap := func() float64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return float64(m.HeapInuse) / (1 << 20)
-	}
-	before, highest, begun := heap(), 0.0, time.Now()
-	w.run(t)
-	for ticker := time.NewTicker(time.Second); ; {
-		select {
-		case <-done:
-			t.Logf("%d events in %.0f s, %.0f/s; heap in use %.1f MiB before, at most %.1f MiB", *backlog, time.Since(begun).Seconds(),
-				float64(*backlog)/time.Since(begun).Seconds(), before, highest)
-			if highest > before+64 {
-				t.Error("the memory grows")
-			}
-			return
-		case <-ticker.C:
-			highest = max(highest, heap())
-		}
 	}
 }
