@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"net/http"
 	"net/url"
 
 	"example.com/ginseng/kit/store"
@@ -29,11 +30,20 @@ func (a *API) SignUp(role string) Account {
 }
 
 // SignIn creates a session of a user.
-func (a *API) SignIn(email, password string) (s Session) {
+func (a *API) SignIn(email, password string) Session {
 	a.t.Helper()
-	a.Do(Request{
-		Method: "POST", Path: "/auth", Email: email, Password: password, Form: url.Values{"access_token": {MasterKey}},
-	}).decode(201, &s)
+	return a.Do(SignInRequest(email, password)).Session()
+}
+
+// SignInRequest returns the request with which a frontend server, which has the master key, creates a session of a user.
+func SignInRequest(email, password string) Request {
+	return Request{Method: "POST", Path: "/auth", Email: email, Password: password, Form: url.Values{"access_token": {MasterKey}}}
+}
+
+// Session returns the session in the body. It fails the test if the response has another status than 201.
+func (a Response) Session() (s Session) {
+	a.t.Helper()
+	a.decode(http.StatusCreated, &s)
 	return s
 }
 
@@ -41,7 +51,7 @@ func (a *API) SignIn(email, password string) (s Session) {
 func (a *API) DeletedUser() Account {
 	a.t.Helper()
 	acc := a.SignUp("user")
-	a.expect(204, Request{Method: "DELETE", Path: "/users/me", As: acc.Token})
+	a.Do(Request{Method: "DELETE", Path: "/users/me", As: acc.Token}).Want(204)
 	return acc
 }
 
@@ -49,13 +59,6 @@ func (a *API) DeletedUser() Account {
 func (a *API) DemotedAdmin() Account {
 	a.t.Helper()
 	acc := a.SignUp("admin")
-	a.expect(200, Request{Method: "PATCH", Path: "/users/me", As: acc.Token, Form: url.Values{"role": {"user"}}})
+	a.Do(Request{Method: "PATCH", Path: "/users/me", As: acc.Token, Form: url.Values{"role": {"user"}}}).Want(200)
 	return acc
-}
-
-func (a *API) expect(status int, r Request) {
-	a.t.Helper()
-	if response := a.Do(r); response.Status != status {
-		a.t.Fatalf("%s %s: status %d, want %d: %s", r.Method, r.Path, response.Status, status, response.Body)
-	}
 }

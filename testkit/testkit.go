@@ -170,6 +170,14 @@ func Insert[D store.Document](a *API, collection string, record D) {
 	a.must(store.Open[D](a.DB, store.Spec{Name: collection}).Insert(a.t.Context(), record))
 }
 
+// Count returns the number of records in a collection of the database.
+func (a *API) Count(collection string) int64 {
+	a.t.Helper()
+	n, err := store.Open[store.Meta](a.DB, store.Spec{Name: collection}).Count(a.t.Context(), nil)
+	a.must(err)
+	return n
+}
+
 func (a *API) must(err error) {
 	a.t.Helper()
 	if err != nil {
@@ -205,12 +213,24 @@ type Request struct {
 	Header          http.Header
 }
 
+// From returns the request with the client address that a trusted proxy reports. The service must trust 127.0.0.1; see
+// TRUSTED_PROXIES.
+func (r Request) From(address string) Request {
+	r.Header = r.Header.Clone()
+	if r.Header == nil {
+		r.Header = http.Header{}
+	}
+	r.Header.Set("X-Forwarded-For", address)
+	return r
+}
+
 // Response is a response of the service.
 type Response struct {
 	t      testing.TB
 	Status int
 	Header http.Header
 	Body   []byte
+	to     string // method and path of the request
 }
 
 // Do sends a request. It checks the response against the OpenAPI document and the rules for all responses.
@@ -267,7 +287,7 @@ func (a *API) send(request *http.Request) Response {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	r := Response{a.t, response.StatusCode, response.Header, body}
+	r := Response{a.t, response.StatusCode, response.Header, body, request.Method + " " + request.URL.Path}
 	r.check(request)
 	for _, difference := range a.document.differences(a.root, request, r) {
 		a.t.Error(difference)
@@ -307,6 +327,21 @@ func (a Response) check(r *http.Request) {
 	}
 }
 
+// Want returns the response. It reports an error unless the response has the status, and all fragments are in the body.
+func (a Response) Want(status int, fragments ...string) Response {
+	a.t.Helper()
+	if a.Status != status {
+		a.t.Errorf("%s: status %d, want %d: %.500s", a.to, a.Status, status, a.Body)
+		return a
+	}
+	for _, fragment := range fragments {
+		if !bytes.Contains(a.Body, []byte(fragment)) {
+			a.t.Errorf("%s: no %s in %.500s", a.to, fragment, a.Body)
+		}
+	}
+	return a
+}
+
 // JSON returns the body, a JSON object. It fails the test if the response has another status.
 func (a Response) JSON(status int) map[string]any {
 	a.t.Helper()
@@ -318,7 +353,7 @@ func (a Response) JSON(status int) map[string]any {
 func (a Response) decode(status int, into any) {
 	a.t.Helper()
 	if a.Status != status {
-		a.t.Fatalf("status %d, want %d: %s", a.Status, status, a.Body)
+		a.t.Fatalf("%s: status %d, want %d: %s", a.to, a.Status, status, a.Body)
 	}
 	if err := json.Unmarshal(a.Body, into); err != nil {
 		a.t.Fatalf("%v: %s", err, a.Body)
@@ -345,15 +380,7 @@ func (a *API) Run(t *testing.T, table []Scenario) {
 		t.Run(s.Name, func(t *testing.T) {
 			b := *a
 			b.t = t
-			response := b.Do(s.Request)
-			if response.Status != s.Status {
-				t.Fatalf("%s %s: status %d, want %d: %s", s.Method, s.Path, response.Status, s.Status, response.Body)
-			}
-			for _, want := range s.Want {
-				if !bytes.Contains(response.Body, []byte(want)) {
-					t.Errorf("%s %s: no %s in %s", s.Method, s.Path, want, response.Body)
-				}
-			}
+			response := b.Do(s.Request).Want(s.Status, s.Want...)
 			for _, not := range s.WantNot {
 				if bytes.Contains(response.Body, []byte(not)) {
 					t.Errorf("%s %s: %s in %s", s.Method, s.Path, not, response.Body)

@@ -19,11 +19,11 @@ func TestAudit(t *testing.T) {
 	admin := s.SignUp("admin")
 	path := s.add(t, map[string]any{"title": "one"})
 	id := path[len("/articles/"):]
-	s.expect(t, 200, testkit.Request{Method: "PATCH", Path: path, As: admin.Token, JSON: map[string]any{"title": "two"}, Header: http.Header{"X-Request-Id": {"request-2"}}})
-	s.expect(t, 204, testkit.Request{Method: "DELETE", Path: path, As: s.owner.Token})
+	s.Do(testkit.Request{Method: "PATCH", Path: path, As: admin.Token, JSON: map[string]any{"title": "two"}, Header: http.Header{"X-Request-Id": {"request-2"}}}).Want(200)
+	s.Do(testkit.Request{Method: "DELETE", Path: path, As: s.owner.Token}).Want(204)
 	read := func(query string) (rows []any, next string) {
 		t.Helper()
-		page := s.expect(t, 200, testkit.Request{Method: "GET", Path: "/changes?" + query, As: admin.Token}).JSON(200)
+		page := s.Do(testkit.Request{Method: "GET", Path: "/changes?" + query, As: admin.Token}).JSON(200)
 		next, _ = page["next"].(string)
 		return page["rows"].([]any), next
 	}
@@ -58,9 +58,9 @@ func TestAudit(t *testing.T) {
 		t.Errorf("%v", rows)
 	}
 	for _, query := range []string{"limit=0", "by=x", "recordId=" + id, "after=x", "createdAt[gte]=x", "sort=by"} {
-		s.expect(t, 400, testkit.Request{Method: "GET", Path: "/changes?" + query, As: admin.Token})
+		s.Do(testkit.Request{Method: "GET", Path: "/changes?" + query, As: admin.Token}).Want(400)
 	}
-	s.expect(t, 403, testkit.Request{Method: "GET", Path: "/changes", As: s.owner.Token})
+	s.Do(testkit.Request{Method: "GET", Path: "/changes", As: s.owner.Token}).Want(403)
 }
 
 // TestAuditOfAdmins checks the entries of what admins do to others and to webhooks. A sign-up, a sign-in, a refresh, and the
@@ -75,7 +75,7 @@ func TestAuditOfAdmins(t *testing.T) {
 		if body != nil {
 			r.JSON = body
 		}
-		return s.expect(t, status, r)
+		return s.Do(r).Want(status)
 	}
 	path := "/users/" + ada.ID
 	do(201, ada, "POST", "/auth/refresh", map[string]any{"refresh_token": ada.RefreshToken})
@@ -118,7 +118,7 @@ func TestAuditOfAdmins(t *testing.T) {
 	} {
 		var rows []any
 		for deadline := time.Now().Add(time.Minute); len(rows) < len(want) && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-			rows = s.expect(t, 200, testkit.Request{Method: "GET", Path: "/changes?resource=" + of, As: admin.Token}).JSON(200)["rows"].([]any)
+			rows = s.Do(testkit.Request{Method: "GET", Path: "/changes?resource=" + of, As: admin.Token}).JSON(200)["rows"].([]any)
 		}
 		if len(rows) != len(want) {
 			t.Fatalf("%s: %v, want %q", of, rows, want)

@@ -12,6 +12,7 @@ import (
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 func batchOf(token string, operations ...string) testkit.Request {
@@ -109,14 +110,6 @@ func TestBatchFails(t *testing.T) {
 	}
 }
 
-// failingAtomic is a database whose Atomic stores nothing and fails with err.
-type failingAtomic struct {
-	store.DB
-	err error
-}
-
-func (db failingAtomic) Atomic(context.Context, func(context.Context) error) error { return db.err }
-
 // TestBatchStoresNothing sends a batch to a service whose database cannot store it, now or never. Nothing was stored, so the
 // key can be used again, later or after a move to another server.
 func TestBatchStoresNothing(t *testing.T) {
@@ -131,7 +124,14 @@ func TestBatchStoresNothing(t *testing.T) {
 		{store.ErrNoTransactions, http.StatusNotImplemented, `"code":"not_supported"`},
 		{store.ErrTooLong, http.StatusServiceUnavailable, `"code":"unavailable"`},
 	} {
-		failing := api.Instance(func(c *testkit.Config) { c.DB = failingAtomic{c.DB, test.err} })
+		failing := api.Instance(func(c *testkit.Config) {
+			c.DB = testdb.Intercept(c.DB, func(_ context.Context, call testdb.Call, do func() error) error {
+				if call.Name == "Atomic" {
+					return test.err
+				}
+				return do()
+			})
+		})
 		r := batchOf(ada.Token, `{"method":"POST","path":"/articles","body":{"title":"T"}}`)
 		r.Header = http.Header{"Idempotency-Key": {test.code}}
 		before := articles(t, api)

@@ -33,20 +33,10 @@ func startChanges(t *testing.T, options ...testkit.Option) *changesTest {
 	return s
 }
 
-// expect sends a request and fails unless the response has the status.
-func (s *changesTest) expect(t *testing.T, status int, r testkit.Request) testkit.Response {
-	t.Helper()
-	response := s.Do(r)
-	if response.Status != status {
-		t.Fatalf("%s %s: status %d, want %d: %.500s", r.Method, r.Path, response.Status, status, response.Body)
-	}
-	return response
-}
-
 // add creates an article and returns its path.
 func (s *changesTest) add(t *testing.T, body map[string]any) string {
 	t.Helper()
-	return s.expect(t, 201, testkit.Request{Method: "POST", Path: "/articles", As: s.owner.Token, JSON: body}).Header.Get("Location")
+	return s.Do(testkit.Request{Method: "POST", Path: "/articles", As: s.owner.Token, JSON: body}).Want(201).Header.Get("Location")
 }
 
 // event is an event of a stream or a row of a page.
@@ -153,7 +143,7 @@ func (s *changesTest) page(t *testing.T, query string) (rows []event, next strin
 		Next   string
 		Resync bool
 	}
-	body := s.expect(t, 200, testkit.Request{Method: "GET", Path: "/articles/changes?" + query}).Body
+	body := s.Do(testkit.Request{Method: "GET", Path: "/articles/changes?" + query}).Want(200).Body
 	if err := json.Unmarshal(body, &page); err != nil || page.Rows == nil || page.Next == "" {
 		t.Fatalf("%s: %v", body, err)
 	}
@@ -183,9 +173,9 @@ func TestChanges(t *testing.T) {
 	live.want("created gone")
 	kept := s.add(t, map[string]any{"title": "kept", "content": "text"})
 	live.want("created kept")
-	s.expect(t, 200, testkit.Request{Method: "PATCH", Path: kept, As: s.owner.Token, JSON: map[string]any{"title": "changed"}})
+	s.Do(testkit.Request{Method: "PATCH", Path: kept, As: s.owner.Token, JSON: map[string]any{"title": "changed"}}).Want(200)
 	live.want("updated changed")
-	s.expect(t, 204, testkit.Request{Method: "DELETE", Path: gone, As: s.owner.Token})
+	s.Do(testkit.Request{Method: "DELETE", Path: gone, As: s.owner.Token}).Want(204)
 	deleted := live.want("deleted")
 	if want := strings.TrimPrefix(gone, "/articles/"); len(deleted.Data) != 1 || deleted.Data["id"] != want {
 		t.Errorf("%v, want the id %s", deleted.Data, want)
@@ -195,7 +185,7 @@ func TestChanges(t *testing.T) {
 	if got := fmt.Sprint(rows); got != "[created changed deleted]" { // as of now, and nothing of a deleted article
 		t.Errorf("%s", got)
 	}
-	if view := s.expect(t, 200, testkit.Request{Method: "GET", Path: kept}).JSON(200); !reflect.DeepEqual(rows[0].Data, view) {
+	if view := s.Do(testkit.Request{Method: "GET", Path: kept}).JSON(200); !reflect.DeepEqual(rows[0].Data, view) {
 		t.Errorf("%v, want %v", rows[0].Data, view)
 	}
 	if more, again, resync := s.page(t, "after="+next); len(more) != 0 || again != next || resync {
@@ -222,11 +212,11 @@ func TestChanges(t *testing.T) {
 		}
 	}
 	for query, code := range map[string]string{"sort=title": "unknown", "q=x": "unknown", "page=2": "unknown", "limit=0": "min", "fields=x": "one_of"} {
-		if body := s.expect(t, 400, testkit.Request{Method: "GET", Path: "/articles/changes?" + query}).Body; !strings.Contains(string(body), `"code":"`+code+`"`) {
+		if body := s.Do(testkit.Request{Method: "GET", Path: "/articles/changes?" + query}).Want(400).Body; !strings.Contains(string(body), `"code":"`+code+`"`) {
 			t.Errorf("%s: %s", query, body)
 		}
 	}
-	s.expect(t, 401, testkit.Request{Method: "GET", Path: "/articles/changes", As: "x"})
+	s.Do(testkit.Request{Method: "GET", Path: "/articles/changes", As: "x"}).Want(401)
 }
 
 // TestResume resumes a stream at another instance of the service.
@@ -280,10 +270,10 @@ func TestStreamEnds(t *testing.T) {
 	listen(t, s.API, "/articles/changes", user.Token).want("ready")
 	listen(t, s.API, "/articles/changes", "").want("ready")
 	accept := http.Header{"Accept": {"text/event-stream"}}
-	s.expect(t, 429, testkit.Request{Method: "GET", Path: "/articles/changes", As: user.Token, Header: accept})
-	s.expect(t, 429, testkit.Request{Method: "GET", Path: "/articles/changes", Header: accept})
-	s.expect(t, 200, testkit.Request{Method: "GET", Path: "/articles/changes"})
-	s.expect(t, 204, testkit.Request{Method: "DELETE", Path: "/auth", As: user.Token})
+	s.Do(testkit.Request{Method: "GET", Path: "/articles/changes", As: user.Token, Header: accept}).Want(429)
+	s.Do(testkit.Request{Method: "GET", Path: "/articles/changes", Header: accept}).Want(429)
+	s.Do(testkit.Request{Method: "GET", Path: "/articles/changes"}).Want(200)
+	s.Do(testkit.Request{Method: "DELETE", Path: "/auth", As: user.Token}).Want(204)
 	if e := own.want("end"); e.Data["code"] != "unauthorized" {
 		t.Errorf("%+v", e)
 	}
@@ -291,7 +281,7 @@ func TestStreamEnds(t *testing.T) {
 	grace, admin := s.SignUp("admin"), s.SignUp("admin")
 	demoted := listen(t, s.API, "/articles/changes", grace.Token)
 	demoted.want("ready")
-	s.expect(t, 200, testkit.Request{Method: "PATCH", Path: "/users/" + grace.ID, As: admin.Token, JSON: map[string]any{"role": "user"}})
+	s.Do(testkit.Request{Method: "PATCH", Path: "/users/" + grace.ID, As: admin.Token, JSON: map[string]any{"role": "user"}}).Want(200)
 	if e := demoted.want("end"); e.Data["code"] != "forbidden" {
 		t.Errorf("%+v", e)
 	}

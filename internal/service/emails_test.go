@@ -28,9 +28,7 @@ func TestListEmails(t *testing.T) {
 	ada, admin := api.SignUp("user"), api.SignUp("admin")
 	accepted := func(r testkit.Request, status int) {
 		t.Helper()
-		if response := api.Do(r); response.Status != status {
-			t.Fatalf("%d %s", response.Status, response.Body)
-		}
+		api.Do(r).Want(status)
 	}
 	list := func(query string) []any {
 		t.Helper()

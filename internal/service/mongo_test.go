@@ -114,7 +114,7 @@ func TestMongoCommands(t *testing.T) {
 		{testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`}, token + "insert articles"},
 		{testkit.Request{Method: "PATCH", Path: article, As: ada.Token, JSON: `{"title":"V"}`}, token + "findAndModify articles"},
 		{testkit.Request{Method: "DELETE", Path: article, As: ada.Token}, token + "find articles, update articles"},
-		{testkit.Request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}},
+		{testkit.SignInRequest(ada.Email, testkit.Password),
 			"find limits, find users, insert sessions, find users, find factors, find networks, find sessions"},
 	} {
 		w.take()

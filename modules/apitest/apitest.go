@@ -2,10 +2,12 @@
 package apitest
 
 import (
+	"regexp"
 	"slices"
 	"testing"
 
 	"example.com/ginseng/docs"
+	"example.com/ginseng/kit/email"
 	"example.com/ginseng/modules"
 	"example.com/ginseng/server"
 	"example.com/ginseng/testkit"
@@ -28,3 +30,18 @@ func Need(t testing.TB, api *testkit.API, route string) {
 		t.Skip("without the component of ", route)
 	}
 }
+
+var codeLine = regexp.MustCompile(`(?m)^Code: (\d{6})$`)
+
+// Code returns the sign-in code in an email.
+func Code(t testing.TB, m email.Message) string {
+	t.Helper()
+	found := codeLine.FindStringSubmatch(m.Text)
+	if found == nil {
+		t.Fatalf("no code in %s", m.Text)
+	}
+	return found[1]
+}
+
+// WrongCode returns a code of six digits that differs from code.
+func WrongCode(code string) string { return string('0'+(code[0]-'0'+1)%10) + code[1:] }

@@ -1,7 +1,6 @@
 package auth_test
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 const maxSessions = 50
@@ -20,11 +20,7 @@ const maxSessions = 50
 func sessions(t *testing.T, api *testkit.API, token string) (listed float64, stored int64) {
 	t.Helper()
 	listed = api.Do(request{Method: "GET", Path: "/auth/sessions", As: token}).JSON(200)["count"].(float64)
-	stored, err := api.DB.Open(store.Spec{Name: "sessions"}).List(t.Context(), store.Query{MaxCount: store.CountAll}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return listed, stored
+	return listed, api.Count("sessions")
 }
 
 // TestSessionCap opens sessions beyond the maximum. Each ends the least recently used session. A refresh counts as a use.
@@ -41,7 +37,7 @@ func TestSessionCap(t *testing.T) {
 		next()
 	}
 	api.Clock.Advance(time.Second)
-	first = read(refresh(api, first.RefreshToken))
+	first = refresh(api, first.RefreshToken).Session()
 	next() // ends the session of SignUp
 	last := next()
 	if me(api, ada.Token) != 401 || me(api, second.Token) != 401 || refresh(api, second.RefreshToken).Status != 401 {
@@ -87,32 +83,6 @@ func TestConcurrentSessionCap(t *testing.T) {
 	}
 }
 
-// raced is a database that calls a function before a session is stored.
-type raced struct {
-	store.DB
-	before *func()
-}
-
-func (r *raced) Open(spec store.Spec) store.Engine {
-	engine := r.DB.Open(spec)
-	if spec.Name != "sessions" {
-		return engine
-	}
-	return &racedSessions{engine, r.before}
-}
-
-type racedSessions struct {
-	store.Engine
-	before *func()
-}
-
-func (r *racedSessions) Insert(ctx context.Context, id store.ID, doc any) error {
-	if call := *r.before; call != nil {
-		call()
-	}
-	return r.Engine.Insert(ctx, id, doc)
-}
-
 // TestSignInDuring deletes the user, or changes the password, between the check of the password and the storing of the
 // session. The sign-in fails and leaves no session.
 func TestSignInDuring(t *testing.T) {
@@ -123,8 +93,8 @@ func TestSignInDuring(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var before func()
-			api := apitest.Start(t, func(c *testkit.Config) { c.DB = &raced{c.DB, &before} })
+			before := func() {}
+			api := apitest.Start(t, func(c *testkit.Config) { c.DB = testdb.Before(c.DB, "Insert sessions", func() { before() }) })
 			ada := api.SignUp("user")
 			if end.Form != nil {
 				end.Email, end.Password = ada.Email, testkit.Password

@@ -22,11 +22,6 @@ func refresh(api *testkit.API, token string) testkit.Response {
 	return api.Do(request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {token}}})
 }
 
-func read(a testkit.Response) testkit.Session {
-	body := a.JSON(201)
-	return testkit.Session{Token: body["token"].(string), RefreshToken: body["refreshToken"].(string)}
-}
-
 func me(api *testkit.API, token string) int {
 	return api.Do(request{Method: "GET", Path: "/users/me", As: token}).Status
 }
@@ -38,7 +33,7 @@ func TestRefresh(t *testing.T) {
 	first := signIn(api, ada.Email)
 	api.Clock.Advance(59 * time.Minute)
 	response := refresh(api, first.RefreshToken)
-	second := read(response)
+	second := response.Session()
 	if response.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("Cache-Control: %q", response.Header.Get("Cache-Control"))
 	}
@@ -50,7 +45,7 @@ func TestRefresh(t *testing.T) {
 		t.Error("the old user token has not expired, or the new one has")
 	}
 	api.Clock.Advance(30*24*time.Hour - 2*time.Minute)
-	third := read(api.Do(request{Method: "POST", Path: "/auth/refresh", As: second.Token, Form: url.Values{"refresh_token": {second.RefreshToken}}})) // second.Token has expired
+	third := api.Do(request{Method: "POST", Path: "/auth/refresh", As: second.Token, Form: url.Values{"refresh_token": {second.RefreshToken}}}).Session() // second.Token has expired
 	api.Clock.Advance(30 * 24 * time.Hour)
 	if status := refresh(api, third.RefreshToken).Status; status != 401 {
 		t.Errorf("an expired session is refreshed: %d", status)
@@ -70,14 +65,14 @@ func TestRefreshGrace(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	first := signIn(api, api.SignUp("user").Email)
-	second := read(refresh(api, first.RefreshToken))
-	if again := read(refresh(api, first.RefreshToken)); again.RefreshToken != second.RefreshToken || me(api, again.Token) != 200 {
+	second := refresh(api, first.RefreshToken).Session()
+	if again := refresh(api, first.RefreshToken).Session(); again.RefreshToken != second.RefreshToken || me(api, again.Token) != 200 {
 		t.Error("in the grace period the old token returns another token")
 	}
 	api.Clock.Advance(20 * time.Second)
-	third := read(refresh(api, second.RefreshToken))
+	third := refresh(api, second.RefreshToken).Session()
 	api.Clock.Advance(10 * time.Second)
-	if again := read(refresh(api, first.RefreshToken)); again.RefreshToken != third.RefreshToken {
+	if again := refresh(api, first.RefreshToken).Session(); again.RefreshToken != third.RefreshToken {
 		t.Error("the token of two refreshes ago does not return the current one")
 	}
 	api.Clock.Advance(time.Millisecond)
@@ -104,7 +99,7 @@ func TestConcurrentRefresh(t *testing.T) {
 	var wg sync.WaitGroup
 	got := make([]testkit.Session, 50)
 	for i := range got {
-		wg.Go(func() { got[i] = read(refresh(copies[i%2], first.RefreshToken)) })
+		wg.Go(func() { got[i] = refresh(copies[i%2], first.RefreshToken).Session() })
 	}
 	wg.Wait()
 	for _, p := range got {

@@ -26,7 +26,7 @@ func TestSignIn(t *testing.T) {
 	key := url.Values{"access_token": {testkit.MasterKey}}
 	header := func(value string) http.Header { return http.Header{"Authorization": {value}} }
 	api.Run(t, []testkit.Scenario{
-		row("form", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: key}, 201,
+		row("form", testkit.SignInRequest(ada.Email, testkit.Password), 201,
 			[]string{`"token":"ey`, `"user":{"id":"` + ada.ID, `"expiresAt":"`}, nil),
 		row("the same as JSON", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, JSON: map[string]string{"access_token": testkit.MasterKey}}, 201, nil, nil),
 		row("key in query", request{Method: "POST", Path: "/auth?access_token=" + testkit.MasterKey, Email: ada.Email, Password: testkit.Password}, 201, nil, nil),
@@ -35,13 +35,13 @@ func TestSignIn(t *testing.T) {
 		row("bad key", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {"x"}}}, 401, nil, nil),
 		row("token for key", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {ada.Token}}}, 401, nil, nil),
 		row("no Basic", request{Method: "POST", Path: "/auth", Form: key}, 401, []string{"Email and password are missing"}, nil),
-		row("wrong password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: "x", Form: key}, 401, []string{"Email or password is wrong."}, nil),
-		row("unknown address", request{Method: "POST", Path: "/auth", Email: "x@example.com", Password: testkit.Password, Form: key}, 401, []string{"Email or password is wrong."}, nil),
+		row("wrong password", testkit.SignInRequest(ada.Email, "x"), 401, []string{"Email or password is wrong."}, nil),
+		row("unknown address", testkit.SignInRequest("x@example.com", testkit.Password), 401, []string{"Email or password is wrong."}, nil),
 		row("not base64", request{Method: "POST", Path: "/auth", Header: header("Basic !"), Form: key}, 401, []string{"Email or password is wrong."}, nil),
 		row("not UTF-8", request{Method: "POST", Path: "/auth", Header: header("Basic " + base64.StdEncoding.EncodeToString([]byte("\xff@example.com:x"))), Form: key}, 401, []string{"Email or password is wrong."}, nil),
 		row("no colon", request{Method: "POST", Path: "/auth", Header: header("Basic " + base64.StdEncoding.EncodeToString([]byte("x"))), Form: key}, 401, []string{"Email or password is wrong."}, nil),
 	})
-	if cache := api.Do(request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: key}).Header.Get("Cache-Control"); cache != "no-store" {
+	if cache := api.Do(testkit.SignInRequest(ada.Email, testkit.Password)).Header.Get("Cache-Control"); cache != "no-store" {
 		t.Errorf("Cache-Control %q", cache)
 	}
 }

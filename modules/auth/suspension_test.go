@@ -19,7 +19,7 @@ func TestSuspension(t *testing.T) {
 	api := apitest.Start(t)
 	ada, admin := api.SignUp("user"), api.SignUp("admin")
 	signIn := func(password string) request {
-		return request{Method: "POST", Path: "/auth", Email: ada.Email, Password: password, Form: url.Values{"access_token": {testkit.MasterKey}}}
+		return testkit.SignInRequest(ada.Email, password)
 	}
 	refresh := request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {ada.RefreshToken}}}
 	suspended := []string{`"code":"suspended"`}
@@ -96,9 +96,7 @@ func TestNoticesOfEndedSessions(t *testing.T) {
 	ada, admin := api.SignUp("user"), api.SignUp("admin")
 	end := func(as, path string) {
 		t.Helper()
-		if response := api.Do(request{Method: "DELETE", Path: path, As: as}); response.Status != 204 {
-			t.Errorf("%s: %d %s", path, response.Status, response.Body)
-		}
+		api.Do(request{Method: "DELETE", Path: path, As: as}).Want(204)
 	}
 	received := func(event string) {
 		t.Helper()

@@ -1,11 +1,8 @@
 package emailcode_test
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
 	emailcode "example.com/ginseng/modules/email-code"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 type request = testkit.Request
@@ -38,43 +35,15 @@ func ask(t *testing.T, api *testkit.API, address string) string {
 // askFrom is like ask, for a client with another address. The API must trust proxies.
 func askFrom(t *testing.T, api *testkit.API, address, client string) string {
 	t.Helper()
-	r := api.Do(from(request{Method: "POST", Path: path, As: testkit.MasterKey, Form: url.Values{"email": {address}}}, client))
+	r := api.Do(request{Method: "POST", Path: path, As: testkit.MasterKey, Form: url.Values{"email": {address}}}.From(client))
 	if r.Status == 202 && r.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("a challenge with Cache-Control %q", r.Header.Get("Cache-Control"))
 	}
 	return r.JSON(202)["challenge"].(string)
 }
 
-var digits = regexp.MustCompile(`(?m)^Code: (\d{6})$`)
-
-// codeIn returns the code in an email.
-func codeIn(t *testing.T, m email.Message) string {
-	t.Helper()
-	found := digits.FindStringSubmatch(m.Text)
-	if found == nil || !strings.Contains(m.HTML, ">"+found[1]+"<") || strings.Contains(m.Text+m.HTML, "http") {
-		t.Fatalf("no code, or a link, in %s %s", m.Text, m.HTML)
-	}
-	return found[1]
-}
-
-// other returns a wrong code.
-func other(code string) string { return string('0'+(code[0]-'0'+1)%10) + code[1:] }
-
 func with(challenge, code string) request {
 	return request{Method: "PUT", Path: path, Form: url.Values{"challenge": {challenge}, "code": {code}}}
-}
-
-// from returns the request from another address. The API must trust proxies.
-func from(r request, address string) request {
-	r.Header = http.Header{"X-Forwarded-For": {address}}
-	return r
-}
-
-func want(t *testing.T, r testkit.Response, status int, fragment string) {
-	t.Helper()
-	if r.Status != status || !strings.Contains(string(r.Body), fragment) {
-		t.Errorf("status %d, want %d with %q: %s", r.Status, status, fragment, r.Body)
-	}
 }
 
 func codes(api *testkit.API) *store.Collection[emailcode.Code] {
@@ -87,10 +56,11 @@ func TestSignIn(t *testing.T) {
 	ada := api.SignUp("user")
 	challenge := ask(t, api, strings.ToUpper(ada.Email))
 	message := api.Email.Next(t)
-	code := codeIn(t, message)
+	code := apitest.Code(t, message)
 	second := ask(t, api, ada.Email)
-	secondCode := codeIn(t, api.Email.Next(t))
-	if message.To != ada.Email || !strings.Contains(message.Text, "within 10 minutes") {
+	secondCode := apitest.Code(t, api.Email.Next(t))
+	if message.To != ada.Email || !strings.Contains(message.Text, "within 10 minutes") || !strings.Contains(message.HTML, ">"+code+"<") ||
+		strings.Contains(message.Text+message.HTML, "http") {
 		t.Errorf("%+v", message)
 	}
 	form := func(pairs ...string) request {
@@ -119,11 +89,11 @@ func TestSignIn(t *testing.T) {
 		row("the second, from before the address was verified", with(second, secondCode), 401, nil, nil),
 	})
 	third := ask(t, api, ada.Email)
-	code = codeIn(t, api.Email.Next(t))
+	code = apitest.Code(t, api.Email.Next(t))
 	api.Clock.Advance(10*time.Minute - time.Second)
-	want(t, api.Do(with(third, other(code))), 400, `"wrong"`)
+	api.Do(with(third, apitest.WrongCode(code))).Want(400, `"wrong"`)
 	api.Clock.Advance(time.Second)
-	want(t, api.Do(with(third, code)), 401, "expired")
+	api.Do(with(third, code)).Want(401, "expired")
 	api.RunJobs()
 	if n, err := codes(api).Count(t.Context(), nil); n != 0 || err != nil {
 		t.Errorf("%d codes are left, %v", n, err)
@@ -156,7 +126,7 @@ func TestRequest(t *testing.T) {
 		row("two addresses", post(request{As: testkit.MasterKey, JSON: map[string]any{"email": []string{ada.Email, "eve@example.com"}}}), 400, []string{`"param":"email","code":"type"`}, nil),
 		row("a line break", post(request{As: testkit.MasterKey, JSON: map[string]string{"email": "ada@example.com\r\nBcc: eve@example.com"}}), 400, []string{`"param":"email","code":"format"`}, nil),
 	})
-	want(t, api.Instance(testkit.Env("PUBLIC_SIGNUP", "true")).Do(post(request{Form: form})), 202, "challenge")
+	api.Instance(testkit.Env("PUBLIC_SIGNUP", "true")).Do(post(request{Form: form})).Want(202, "challenge")
 	for range 2 {
 		api.Email.Next(t)
 	}
@@ -194,12 +164,12 @@ func TestSignUp(t *testing.T) {
 			t.Errorf("to %s", m.To)
 		}
 		for _, challenge := range []string{first, second} {
-			if r := api.Do(with(challenge, codeIn(t, m))); r.Status == 201 {
+			if r := api.Do(with(challenge, apitest.Code(t, m))); r.Status == 201 {
 				body := r.JSON(201)
 				u := body["user"].(map[string]any)
 				emails[u["id"].(string)] = fmt.Sprint(u["email"], u["name"], u["role"], u["hasPassword"], u["emailVerified"])
 				me := api.Do(request{Method: "PATCH", Path: "/users/me", As: body["token"].(string), Form: url.Values{"name": {"new"}}})
-				want(t, me, 200, `"name":"new"`)
+				me.Want(200, `"name":"new"`)
 			}
 		}
 	}
@@ -212,7 +182,7 @@ func TestSignUp(t *testing.T) {
 		}
 	}
 	challenge := ask(t, api, address)
-	want(t, api.Do(with(challenge, codeIn(t, api.Email.Next(t)))), 201, "new")
+	api.Do(with(challenge, apitest.Code(t, api.Email.Next(t)))).Want(201, "new")
 
 	off := api.Instance(testkit.Env("EMAIL_CODE_SIGNUP", "false"))
 	ask(t, off, "other@example.com")
@@ -230,7 +200,7 @@ func TestSignUpLimit(t *testing.T) {
 		if i == 20 {
 			status = 429
 		}
-		want(t, api.Do(with(challenge, codeIn(t, api.Email.Next(t)))), status, "")
+		api.Do(with(challenge, apitest.Code(t, api.Email.Next(t)))).Want(status)
 	}
 }
 
@@ -240,15 +210,15 @@ func TestAttemptsOfChallenge(t *testing.T) {
 	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	challenge := ask(t, api, ada.Email)
-	code := codeIn(t, api.Email.Next(t))
-	first := api.Do(with(challenge, other(code)))
+	code := apitest.Code(t, api.Email.Next(t))
+	first := api.Do(with(challenge, apitest.WrongCode(code)))
 	if got := first.Header.Get("RateLimit"); !strings.Contains(got, `"email-code";r=4;t=600`) {
 		t.Errorf("RateLimit: %s", got)
 	}
-	if n := wrong(api, slices.Repeat([]request{with(challenge, other(code))}, 12)); n != 4 {
+	if n := wrong(api, slices.Repeat([]request{with(challenge, apitest.WrongCode(code))}, 12)); n != 4 {
 		t.Errorf("%d wrong codes were compared after the first", n)
 	}
-	want(t, api.Do(with(challenge, code)), 401, "too many wrong codes")
+	api.Do(with(challenge, code)).Want(401, "too many wrong codes")
 }
 
 // wrong makes the requests concurrently on two instances, and returns how many responses report a wrong code.
@@ -280,7 +250,7 @@ func TestAttemptsOfAccount(t *testing.T) {
 		signIn := func(client string, status int) {
 			t.Helper()
 			challenge := askFrom(t, api, address, client)
-			want(t, api.Do(from(with(challenge, codeIn(t, api.Email.Next(t))), client)), status, "")
+			api.Do(with(challenge, apitest.Code(t, api.Email.Next(t))).From(client)).Want(status)
 		}
 		if known {
 			signIn(home, 201)
@@ -291,7 +261,7 @@ func TestAttemptsOfAccount(t *testing.T) {
 				stranger := strangers[n%len(strangers)]
 				challenge := askFrom(t, api, address, stranger)
 				for range 5 {
-					guesses = append(guesses, from(with(challenge, "000000"), stranger))
+					guesses = append(guesses, with(challenge, "000000").From(stranger))
 				}
 			}
 			if n := wrong(api, guesses, options...); n != []int64{10, 10, 5}[i] {
@@ -307,8 +277,8 @@ func TestAttemptsOfAccount(t *testing.T) {
 			}
 			api.Clock.Advance(time.Hour) // more emails can be sent
 		}
-		r := api.Do(from(with(askFrom(t, api, address, elsewhere), "000000"), "192.0.2.3"))
-		if want(t, r, 429, "too_many_requests"); r.Header.Get("Retry-After") == "" || strings.Contains(r.Header.Get("RateLimit"), "account") {
+		r := api.Do(with(askFrom(t, api, address, elsewhere), "000000").From("192.0.2.3"))
+		if r.Want(429, "too_many_requests"); r.Header.Get("Retry-After") == "" || strings.Contains(r.Header.Get("RateLimit"), "account") {
 			t.Errorf("%s: %v", address, r.Header)
 		}
 		if known {
@@ -319,45 +289,23 @@ func TestAttemptsOfAccount(t *testing.T) {
 	}
 }
 
-// gate is a database that delays the deletion of a code until a second deletion begins.
-type gate struct {
-	store.DB
-	both sync.WaitGroup
-}
-
-// Open wraps the collection of codes.
-func (g *gate) Open(spec store.Spec) store.Engine {
-	engine := g.DB.Open(spec)
-	if spec.Name == "email-codes" {
-		return &gatedCodes{engine, g}
-	}
-	return engine
-}
-
-type gatedCodes struct {
-	store.Engine
-	gate *gate
-}
-
-// Delete waits for the other deletion.
-func (c *gatedCodes) Delete(ctx context.Context, f store.Filter) (int64, error) {
-	c.gate.both.Done()
-	c.gate.both.Wait()
-	return c.Engine.Delete(ctx, f)
-}
-
 // TestOnce uses a code concurrently on two instances, which have both compared it before either deletes it.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	challenge := ask(t, api, ada.Email)
-	want(t, api.Do(with(challenge, codeIn(t, api.Email.Next(t)))), 201, "") // verifies the address, which ends other codes
+	api.Do(with(challenge, apitest.Code(t, api.Email.Next(t)))).Want(201) // verifies the address, which ends other codes
 	challenge = ask(t, api, ada.Email)
-	code := codeIn(t, api.Email.Next(t))
-	g := &gate{DB: api.DB}
-	g.both.Add(2)
-	gated := func(c *testkit.Config) { c.DB = g }
+	code := apitest.Code(t, api.Email.Next(t))
+	var both sync.WaitGroup
+	both.Add(2)
+	gated := func(c *testkit.Config) {
+		c.DB = testdb.Before(c.DB, "Delete email-codes", func() {
+			both.Done()
+			both.Wait()
+		})
+	}
 	var accepted atomic.Int64
 	var all sync.WaitGroup
 	for _, instance := range []*testkit.API{api.Instance(gated), api.Instance(gated)} {
@@ -392,11 +340,11 @@ func TestEnded(t *testing.T) {
 	} {
 		ada := api.SignUp("user")
 		challenge := ask(t, api, ada.Email)
-		code := codeIn(t, api.Email.Next(t))
+		code := apitest.Code(t, api.Email.Next(t))
 		if r := api.Do(event(ada)); r.Status >= 300 {
 			t.Fatalf("%s: %s", name, r.Body)
 		}
-		want(t, api.Do(with(challenge, code)), 401, "Request another code")
+		api.Do(with(challenge, code)).Want(401, "Request another code")
 	}
 	ada := api.SignUp("user")
 	suspend := func(value string) {
@@ -404,7 +352,7 @@ func TestEnded(t *testing.T) {
 	}
 	suspend("true")
 	challenge := ask(t, api, ada.Email)
-	want(t, api.Do(with(challenge, codeIn(t, api.Email.Next(t)))), 403, "suspended")
+	api.Do(with(challenge, apitest.Code(t, api.Email.Next(t)))).Want(403, "suspended")
 	suspend("false")
 	api.SignIn(ada.Email, testkit.Password) // the address was not claimed
 }
@@ -417,19 +365,18 @@ func TestClaim(t *testing.T) {
 	ada := api.SignUp("user")
 	signIn := func() testkit.Session {
 		challenge := ask(t, api, ada.Email)
-		body := api.Do(with(challenge, codeIn(t, api.Email.Next(t)))).JSON(201)
-		return testkit.Session{Token: body["token"].(string), RefreshToken: body["refreshToken"].(string)}
+		return api.Do(with(challenge, apitest.Code(t, api.Email.Next(t)))).Session()
 	}
 	mine := signIn()
 	if notice := api.Email.Next(t); !strings.Contains(notice.Text, "were removed") {
 		t.Errorf("%s", notice.Text)
 	}
-	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}), 401, "")
-	want(t, api.Do(request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {ada.RefreshToken}}}), 401, "")
-	want(t, api.Do(request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}), 401, "")
-	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: mine.Token}), 200, `"hasPassword":false`)
+	api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}).Want(401)
+	api.Do(request{Method: "POST", Path: "/auth/refresh", Form: url.Values{"refresh_token": {ada.RefreshToken}}}).Want(401)
+	api.Do(testkit.SignInRequest(ada.Email, testkit.Password)).Want(401)
+	api.Do(request{Method: "GET", Path: "/users/me", As: mine.Token}).Want(200, `"hasPassword":false`)
 	signIn()
-	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: mine.Token}), 200, `"emailVerified":true`)
+	api.Do(request{Method: "GET", Path: "/users/me", As: mine.Token}).Want(200, `"emailVerified":true`)
 	api.Finish()
 	api.Email.None(t)
 }

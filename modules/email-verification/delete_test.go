@@ -31,5 +31,5 @@ func TestDeleteDuringUndo(t *testing.T) {
 	mary := api.SignUp("user")
 	api.changed(mary.Email, testkit.Password, "mary@example.org")
 	api.Clock.Advance(week)
-	api.want(204, remove("/users/me", api.SignIn("mary@example.org", testkit.Password).Token))
+	api.Do(remove("/users/me", api.SignIn("mary@example.org", testkit.Password).Token)).Want(204)
 }

@@ -3,11 +3,14 @@ package emailverification_test
 import (
 	"context"
 	"net/url"
-	"sync"
+	"slices"
+	"sync/atomic"
 	"testing"
 
+	"example.com/ginseng/kit/email/emailtest"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // TestConcurrentConfirm checks that one of many calls with one token succeeds, for each purpose.
@@ -33,7 +36,7 @@ func TestConcurrentConfirm(t *testing.T) {
 		}
 	}
 	api.Finish()
-	api.want(200, show(tokenIn(t, api.Email.Next(t))))
+	api.Do(show(emailtest.Token(t, api.Email.Next(t)))).Want(200)
 	api.Email.None(t) // there is only one link that undoes the change
 }
 
@@ -69,57 +72,20 @@ func TestRaceForAddress(t *testing.T) {
 // databases are the options for a service with and without transactions.
 var databases = map[string][]testkit.Option{"as opened": nil, "without transactions": {testkit.Separate}}
 
-// paused is a database that calls a function, once, before a change or an insert of a user. It calls the function before a
-// Together, because other writes would wait for the Together.
-type paused struct {
-	store.DB
-	mu     sync.Mutex
-	before func() // can be nil
-}
-
-func (p *paused) Open(spec store.Spec) store.Engine {
-	engine := p.DB.Open(spec)
-	if spec.Name == "users" {
-		engine = pausedUsers{engine, p}
-	}
-	return engine
-}
-
-func (p *paused) Together(ctx context.Context, f func(context.Context) error) error {
-	p.call()
-	return p.DB.Together(ctx, f)
-}
-
-// set sets the function.
-func (p *paused) set(before func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.before = before
-}
-
-func (p *paused) call() {
-	p.mu.Lock()
-	before := p.before
-	p.before = nil
-	p.mu.Unlock()
-	if before != nil {
-		before()
-	}
-}
-
-type pausedUsers struct {
-	store.Engine
-	db *paused
-}
-
-func (e pausedUsers) Insert(ctx context.Context, id store.ID, doc any) error {
-	e.db.call()
-	return e.Engine.Insert(ctx, id, doc)
-}
-
-func (e pausedUsers) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
-	e.db.call()
-	return e.Engine.Update(ctx, f, changes, into)
+// pause returns an option, and a function that sets a function, which runs once: before the next change or insert of a user, or
+// before a Together, because other writes would wait for the Together.
+func pause() (option testkit.Option, set func(before func())) {
+	var before atomic.Pointer[func()]
+	return func(c *testkit.Config) {
+		c.DB = testdb.Intercept(c.DB, func(_ context.Context, call testdb.Call, do func() error) error {
+			if slices.Contains([]string{"Insert users", "Update users", "Together"}, call.Name) {
+				if f := before.Swap(nil); f != nil {
+					(*f)()
+				}
+			}
+			return do()
+		})
+	}, func(f func()) { before.Store(&f) }
 }
 
 // TestRaceForFormerAddress makes a sign-up and a change to an address that becomes free, but reserved, after the request has
@@ -135,8 +101,8 @@ func TestRaceForFormerAddress(t *testing.T) {
 }
 
 func testRaceForFormerAddress(t *testing.T, options []testkit.Option) {
-	db := &paused{}
-	slow := start(t, append(options, func(c *testkit.Config) { db.DB, c.DB = c.DB, db })...)
+	option, set := pause()
+	slow := start(t, append(options, option)...)
 	fast := api{slow.Instance(options...), t}
 	eve := fast.SignUp("user")
 	for name, attack := range map[string]func(former string) request{
@@ -150,17 +116,17 @@ func testRaceForFormerAddress(t *testing.T, options []testkit.Option) {
 			r := attack(former) // before the address is registered
 			var undo string
 			register := func() {
-				fast.want(201, signUp(former))
-				fast.want(200, confirm(fast.verification(testkit.Account{Session: fast.SignIn(former, testkit.Password)})))
+				fast.Do(signUp(former)).Want(201)
+				fast.Do(confirm(fast.verification(testkit.Account{Session: fast.SignIn(former, testkit.Password)}))).Want(200)
 				undo = fast.changed(former, testkit.Password, to)
 			}
-			db.set(register)
-			slow.want(409, r)
-			if status := fast.Do(signIn(former, testkit.Password)).Status; status != 401 {
+			set(register)
+			slow.Do(r).Want(409)
+			if status := fast.Do(testkit.SignInRequest(former, testkit.Password)).Status; status != 401 {
 				t.Errorf("the former address signs in: status %d", status)
 			}
 			eve.Session = fast.SignIn(eve.Email, testkit.Password)
-			fast.want(200, confirm(undo))
+			fast.Do(confirm(undo)).Want(200)
 		})
 	}
 }
@@ -168,14 +134,14 @@ func testRaceForFormerAddress(t *testing.T, options []testkit.Option) {
 // TestRaceForRecovery has an admin change the address after a request to undo a change has checked its link.
 func TestRaceForRecovery(t *testing.T) {
 	t.Parallel()
-	db := &paused{}
-	slow := start(t, func(c *testkit.Config) { db.DB, c.DB = c.DB, db })
+	option, set := pause()
+	slow := start(t, option)
 	fast := api{slow.Instance(), t}
 	ada, admin := fast.SignUp("user"), fast.SignUp("admin")
 	undo := fast.changed(ada.Email, testkit.Password, "eve@example.org")
-	db.set(func() {
-		fast.want(200, request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: url.Values{"email": {"ada@example.net"}}})
+	set(func() {
+		fast.Do(request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: url.Values{"email": {"ada@example.net"}}}).Want(200)
 	})
-	slow.want(404, confirm(undo))
+	slow.Do(confirm(undo)).Want(404)
 	fast.SignIn("ada@example.net", testkit.Password)
 }

@@ -2,12 +2,10 @@ package emailverification_test
 
 import (
 	"net/url"
-	"path"
 	"strings"
 	"testing"
 	"time"
 
-	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/email/emailtest"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
@@ -34,16 +32,6 @@ func start(t *testing.T, options ...testkit.Option) api {
 	return api{apitest.Start(t, options...), t}
 }
 
-// want sends a request and checks the status.
-func (a api) want(status int, r request) testkit.Response {
-	a.t.Helper()
-	response := a.Do(r)
-	if response.Status != status {
-		a.t.Fatalf("%s %s: status %d, want %d: %s", r.Method, r.Path, response.Status, status, response.Body)
-	}
-	return response
-}
-
 func askVerification(token string) request {
 	return request{Method: "POST", Path: "/users/me/email-verification", As: token, Form: url.Values{"link": {page}}}
 }
@@ -62,49 +50,33 @@ func signUp(email string) request {
 	return request{Method: "POST", Path: "/users", As: testkit.MasterKey, Form: url.Values{"email": {email}, "password": {testkit.Password}}}
 }
 
-func signIn(email, password string) request {
-	return request{Method: "POST", Path: "/auth", Email: email, Password: password, Form: url.Values{"access_token": {testkit.MasterKey}}}
-}
-
-// tokenIn returns the token of the only link in an email.
-func tokenIn(t *testing.T, m email.Message) string {
-	t.Helper()
-	for line := range strings.Lines(m.Text) {
-		if strings.HasPrefix(line, testkit.LinkOrigin) {
-			return path.Base(strings.TrimSpace(line))
-		}
-	}
-	t.Fatalf("no link in %s", m.Text)
-	return ""
-}
-
 // verification requests a verification and returns the token.
 func (a api) verification(u testkit.Account) string {
 	a.t.Helper()
-	a.want(202, askVerification(u.Token))
-	return tokenIn(a.t, a.Email.Next(a.t))
+	a.Do(askVerification(u.Token)).Want(202)
+	return emailtest.Token(a.t, a.Email.Next(a.t))
 }
 
 // changeOf requests a change of address and returns the token, which was sent to the new address.
 func (a api) changeOf(email, password, to string) string {
 	a.t.Helper()
-	a.want(202, askChange(email, password, to))
+	a.Do(askChange(email, password, to)).Want(202)
 	m := a.Email.Next(a.t)
 	if m.To != to {
 		a.t.Errorf("an email to %s", m.To)
 	}
-	return tokenIn(a.t, m)
+	return emailtest.Token(a.t, m)
 }
 
 // changed changes an address and returns the token that undoes it, which was sent to the old address.
 func (a api) changed(email, password, to string) (undo string) {
 	a.t.Helper()
-	a.want(200, confirm(a.changeOf(email, password, to)))
+	a.Do(confirm(a.changeOf(email, password, to))).Want(200)
 	m := a.Email.Next(a.t)
 	if m.To != email || strings.Contains(m.Text+m.HTML, to) {
 		a.t.Errorf("an email to %s: %s", m.To, m.Text)
 	}
-	return tokenIn(a.t, m)
+	return emailtest.Token(a.t, m)
 }
 
 func TestVerify(t *testing.T) {
@@ -115,7 +87,7 @@ func TestVerify(t *testing.T) {
 	if len(token) != 43 || token == first {
 		t.Errorf("tokens %q, %q", first, token)
 	}
-	view := api.want(200, show(token))
+	view := api.Do(show(token)).Want(200)
 	if cache := view.Header.Get("Cache-Control"); cache != "no-store" {
 		t.Errorf("Cache-Control %q", cache)
 	}
@@ -160,9 +132,9 @@ func TestSignUpEmail(t *testing.T) {
 			if m.To != ada.Email || !strings.Contains(m.Text, "\n"+testkit.LinkOrigin+"/verify/") {
 				t.Errorf("%s: to %s: %s", pages, m.To, m.Text)
 			}
-			api.want(200, confirm(tokenIn(t, m)))
+			api.Do(confirm(emailtest.Token(t, m))).Want(200)
 		}
-		api.want(409, signUp(ada.Email))
+		api.Do(signUp(ada.Email)).Want(409)
 		api.Finish()
 		api.Email.None(t)
 	}
@@ -178,15 +150,15 @@ func TestTokenEnds(t *testing.T) {
 	}
 	for name, event := range map[string]func(u testkit.Account){
 		"a password change": func(u testkit.Account) {
-			api.want(200, request{Method: "PUT", Path: "/users/me/password", Email: u.Email, Password: testkit.Password, Form: url.Values{"password": {newPassword}}})
+			api.Do(request{Method: "PUT", Path: "/users/me/password", Email: u.Email, Password: testkit.Password, Form: url.Values{"password": {newPassword}}}).Want(200)
 		},
-		"another address": func(u testkit.Account) { api.want(200, patch(u, "email", "x"+u.Email)) },
-		"deletion":        func(u testkit.Account) { api.want(204, request{Method: "DELETE", Path: "/users/me", As: u.Token}) },
+		"another address": func(u testkit.Account) { api.Do(patch(u, "email", "x"+u.Email)).Want(200) },
+		"deletion":        func(u testkit.Account) { api.Do(request{Method: "DELETE", Path: "/users/me", As: u.Token}).Want(204) },
 	} {
 		u := api.SignUp("user")
 		tokens := []string{api.verification(u), api.changeOf(u.Email, testkit.Password, "new"+u.Email)}
 		for _, token := range tokens {
-			api.want(200, show(token))
+			api.Do(show(token)).Want(200)
 		}
 		event(u)
 		for _, token := range tokens {
@@ -199,12 +171,12 @@ func TestTokenEnds(t *testing.T) {
 	}
 	u := api.SignUp("user")
 	token := api.verification(u)
-	api.want(200, patch(u, "name", "Ada"))
+	api.Do(patch(u, "name", "Ada")).Want(200)
 	api.Clock.Advance(24*time.Hour - time.Second)
-	api.want(200, show(token))
+	api.Do(show(token)).Want(200)
 	api.Clock.Advance(time.Second)
-	api.want(404, show(token))
-	api.want(404, confirm(token))
+	api.Do(show(token)).Want(404)
+	api.Do(confirm(token)).Want(404)
 	api.RunJobs()
 }
 
@@ -212,7 +184,7 @@ func TestChange(t *testing.T) {
 	t.Parallel()
 	api := start(t)
 	ada, eve := api.SignUp("user"), api.SignUp("user")
-	api.want(200, confirm(api.verification(ada)))
+	api.Do(confirm(api.verification(ada))).Want(200)
 	const to = "ada@xn--bcher-kva.example"
 	session := request{Method: "GET", Path: "/users/me", As: ada.Token}
 	api.Run(t, []testkit.Scenario{
@@ -229,8 +201,8 @@ func TestChange(t *testing.T) {
 		row("confirm", confirm(token), 200, []string{`"email":"` + to, `"emailVerified":true`}, nil),
 		row("again", confirm(token), 404, nil, nil),
 		row("sessions have ended", session, 401, nil, nil),
-		row("the old address", signIn(ada.Email, testkit.Password), 401, nil, nil),
-		row("the new address", signIn("ada@BÜCHER.example", testkit.Password), 201, nil, nil),
+		row("the old address", testkit.SignInRequest(ada.Email, testkit.Password), 401, nil, nil),
+		row("the new address", testkit.SignInRequest("ada@BÜCHER.example", testkit.Password), 201, nil, nil),
 	})
 	if m := api.Email.Next(t); m.To != ada.Email || strings.Contains(m.Text+m.HTML, to) {
 		t.Errorf("to %s: %s", m.To, m.Text)
@@ -255,18 +227,18 @@ func TestSignupEmailRequired(t *testing.T) {
 	api := start(t, testkit.Env("SIGNUP_EMAIL", "required"))
 	ada := api.SignUp("user")
 	rename := request{Method: "PATCH", Path: "/users/me", As: ada.Token, Form: url.Values{"name": {"Ada"}}}
-	api.want(403, rename)
+	api.Do(rename).Want(403)
 	token := api.verification(ada)
 	withToken := confirm(token)
 	withToken.As = ada.Token
-	api.want(200, withToken)
-	api.want(200, rename)
+	api.Do(withToken).Want(200)
+	api.Do(rename).Want(200)
 
 	eve := api.SignUp("user")
 	const to = "eve@example.org"
 	api.changed(eve.Email, testkit.Password, to)
 	rename.As = api.SignIn(to, testkit.Password).Token
-	api.want(200, rename)
+	api.Do(rename).Want(200)
 }
 
 // TestLimits checks the limits of an address, of an account and of a network.
@@ -276,7 +248,7 @@ func TestLimits(t *testing.T) {
 	ada, eve := api.SignUp("user"), api.SignUp("user")
 	limited := func(r request, name string) {
 		t.Helper()
-		if response := api.want(429, r); !strings.Contains(response.Header.Get("RateLimit"), `"`+name+`";r=0`) {
+		if response := api.Do(r).Want(429); !strings.Contains(response.Header.Get("RateLimit"), `"`+name+`";r=0`) {
 			t.Errorf("%v", response.Header)
 		}
 	}
@@ -288,14 +260,14 @@ func TestLimits(t *testing.T) {
 		api.changeOf(eve.Email, testkit.Password, "new@example.org")
 	}
 	for range 3 {
-		api.want(409, askChange(eve.Email, testkit.Password, ada.Email)) // a conflict counts too
+		api.Do(askChange(eve.Email, testkit.Password, ada.Email)).Want(409) // a conflict counts too
 	}
 	limited(askChange(eve.Email, testkit.Password, "other@example.org"), "address-changes")
 	for range 3 {
 		api.changeOf(ada.Email, testkit.Password, "new@example.org")
 	}
 	limited(askChange(ada.Email, testkit.Password, "New@example.ORG"), "address-change-emails")
-	api.want(201, signUp("new@example.org"))
+	api.Do(signUp("new@example.org")).Want(201)
 	api.verification(testkit.Account{Session: api.SignIn("new@example.org", testkit.Password)}) // changes by other users do not count
 	for range 100 {
 		api.Do(askVerification(ada.Token))
@@ -317,10 +289,10 @@ func TestFullQueue(t *testing.T) {
 	a.Email.Next(t)
 	token := a.changeOf(ada.Email, testkit.Password, "ada@example.org")
 	full := api{a.Instance(page, func(c *testkit.Config) { c.DB = emailtest.Full(c.DB) }), t}
-	full.want(503, confirm(token))
-	full.want(200, show(token))
+	full.Do(confirm(token)).Want(503)
+	full.Do(show(token)).Want(200)
 	full.SignIn(ada.Email, testkit.Password)
-	full.want(201, signUp("grace@example.com"))
+	full.Do(signUp("grace@example.com")).Want(201)
 	a.Finish()
 	full.Finish()
 	a.Email.None(t)

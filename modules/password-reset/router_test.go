@@ -9,7 +9,6 @@ import (
 	"net/http"
 	netmail "net/mail"
 	"net/url"
-	"path"
 	"strings"
 	"testing"
 	"time"
@@ -37,22 +36,8 @@ func ask(api *testkit.API, email string) testkit.Response {
 // token requests a reset and returns the token of the email.
 func token(t *testing.T, api *testkit.API, email string) string {
 	t.Helper()
-	if response := ask(api, email); response.Status != http.StatusAccepted {
-		t.Fatalf("status %d: %s", response.Status, response.Body)
-	}
-	return tokenIn(t, api.Email.Next(t).Text)
-}
-
-// tokenIn returns the token of the only link in the text of an email.
-func tokenIn(t *testing.T, text string) string {
-	t.Helper()
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, testkit.LinkOrigin) {
-			return path.Base(strings.TrimSpace(line))
-		}
-	}
-	t.Fatalf("no link in %s", text)
-	return ""
+	ask(api, email).Want(202)
+	return emailtest.Token(t, api.Email.Next(t))
 }
 
 // TestNotice completes a reset. The user receives a notice without a link.
@@ -178,8 +163,8 @@ func TestShowAndComplete(t *testing.T) {
 		row("the other token", request{Method: "PUT", Path: at(first), Form: url.Values{"password": {newPassword}}}, 404, []string{"This reset does not exist"}, nil),
 		row("show a used one", request{Method: "GET", Path: at(second)}, 404, []string{"This reset does not exist"}, nil),
 		row("the sessions have ended", request{Method: "GET", Path: "/users/me", As: ada.Token}, 401, nil, nil),
-		row("the old password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}, 401, nil, nil),
-		row("the new password", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: newPassword, Form: url.Values{"access_token": {testkit.MasterKey}}}, 201, nil, nil),
+		row("the old password", testkit.SignInRequest(ada.Email, testkit.Password), 401, nil, nil),
+		row("the new password", testkit.SignInRequest(ada.Email, newPassword), 201, nil, nil),
 	})
 	third := token(t, api, ada.Email)
 	api.Clock.Advance(time.Hour)
@@ -222,9 +207,7 @@ func TestPublicSignup(t *testing.T) {
 	api := apitest.Start(t, testkit.Env("PUBLIC_SIGNUP", "true"))
 	post := request{Method: "POST", Path: "/password-resets", Form: url.Values{"email": {"nobody@example.com"}, "link": {page}}}
 	for range 100 {
-		if response := api.Do(post); response.Status != 202 {
-			t.Fatalf("status %d: %s", response.Status, response.Body)
-		}
+		api.Do(post).Want(202)
 	}
 	response := api.Do(post)
 	if response.Status != 429 || response.Header.Get("Retry-After") != "3600" || response.Header.Get("RateLimit") != `"reset-requests";r=0;t=3600` {
@@ -246,9 +229,7 @@ func TestBySMTP(t *testing.T) {
 	}
 	api := apitest.Start(t, func(c *testkit.Config) { c.Sender = sender })
 	ada := api.SignUp("user")
-	if response := ask(api, ada.Email); response.Status != 202 {
-		t.Fatalf("status %d: %s", response.Status, response.Body)
-	}
+	ask(api, ada.Email).Want(202)
 	got := server.Next(t)
 	m, err := netmail.ReadMessage(bytes.NewReader(got.Data))
 	if err != nil || got.To != ada.Email || !got.TLS {
@@ -266,10 +247,8 @@ func TestBySMTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put := request{Method: "PUT", Path: "/password-resets/" + tokenIn(t, string(text)), Form: url.Values{"password": {newPassword}}}
-	if response := api.Do(put); response.Status != 200 {
-		t.Errorf("status %d: %s", response.Status, response.Body)
-	}
+	put := request{Method: "PUT", Path: "/password-resets/" + emailtest.Token(t, email.Message{Text: string(text)}), Form: url.Values{"password": {newPassword}}}
+	api.Do(put).Want(200)
 	api.Finish()
 	server.None(t)
 }
@@ -293,10 +272,8 @@ func TestLinkOfThePage(t *testing.T) {
 		}
 	}
 	for i := range 5 {
-		if response := post(""); response.Status != 202 {
-			t.Fatalf("request %d: %d %s", i+1, response.Status, response.Body)
-		}
-		if m := api.Email.Next(t); !strings.Contains(m.Text, "\n"+testkit.LinkOrigin+"/account/reset/"+tokenIn(t, m.Text)+"\n") {
+		post("").Want(202)
+		if m := api.Email.Next(t); !strings.Contains(m.Text, "\n"+testkit.LinkOrigin+"/account/reset/"+emailtest.Token(t, m)+"\n") {
 			t.Errorf("email %d: %s", i+1, m.Text)
 		}
 	}
@@ -317,9 +294,7 @@ func TestResetAfterLockOut(t *testing.T) {
 		t.Fatalf("before the reset: %d", status)
 	}
 	put := request{Method: "PUT", Path: "/password-resets/" + token(t, api, ada.Email), Form: url.Values{"password": {newPassword}}}
-	if response := api.Do(put); response.Status != 200 {
-		t.Fatalf("%d %s", response.Status, response.Body)
-	}
+	api.Do(put).Want(200)
 	if status := signIn(newPassword); status != 201 {
 		t.Errorf("after the reset: %d", status)
 	}

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net/url"
-	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -104,23 +102,7 @@ func (b *fixture) settle() {
 func (b *fixture) token(email string) string {
 	b.t.Helper()
 	b.ask(email)
-	return tokenOf(b.t, b.out.Next(b.t))
-}
-
-// tokenOf returns the token of the only link in an email.
-func tokenOf(t *testing.T, m email.Message) string {
-	t.Helper()
-	for line := range strings.Lines(m.Text) {
-		if strings.HasPrefix(line, "http") {
-			u, err := url.Parse(strings.TrimSpace(line))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return path.Base(u.Path)
-		}
-	}
-	t.Fatalf("no link in %s", m.Text)
-	return ""
+	return emailtest.Token(b.t, b.out.Next(b.t))
 }
 
 // gone checks that a token is invalid.

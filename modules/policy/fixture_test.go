@@ -36,7 +36,7 @@ func newFixture(t *testing.T) *fixture {
 // service starts an instance of the service.
 func (w *fixture) service() *Service {
 	w.Helper()
-	s := newService(kit.Deps{DB: watchedDB{w.db, w}, Now: func() time.Time { return w.clock }})
+	s := newService(kit.Deps{DB: testdb.Intercept(w.db, w.call), Now: func() time.Time { return w.clock }})
 	w.must(w.db.Prepare(w.Context()))
 	return s
 }
@@ -48,11 +48,11 @@ func (w *fixture) next(call string, h hook) {
 	w.around[call] = h
 }
 
-func (w *fixture) call(name string, do func() error) error {
+func (w *fixture) call(_ context.Context, c testdb.Call, do func() error) error {
 	w.mu.Lock()
-	w.calls[name]++
-	h := w.around[name]
-	delete(w.around, name)
+	w.calls[c.Name]++
+	h := w.around[c.Name]
+	delete(w.around, c.Name)
 	w.mu.Unlock()
 	if h == nil {
 		return do()
@@ -64,42 +64,6 @@ func (w *fixture) count(call string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.calls[call]
-}
-
-// watchedDB is a database whose calls are counted and can be intercepted.
-type watchedDB struct {
-	store.DB
-	w *fixture
-}
-
-func (db watchedDB) Open(spec store.Spec) store.Engine {
-	return watchedEngine{db.DB.Open(spec), db.w, spec.Name}
-}
-
-type watchedEngine struct {
-	store.Engine
-	w    *fixture
-	name string
-}
-
-func (e watchedEngine) Insert(ctx context.Context, id store.ID, doc any) error {
-	return e.w.call("Insert "+e.name, func() error { return e.Engine.Insert(ctx, id, doc) })
-}
-
-func (e watchedEngine) First(ctx context.Context, f store.Filter, into any) error {
-	return e.w.call("First "+e.name, func() error { return e.Engine.First(ctx, f, into) })
-}
-
-func (e watchedEngine) List(ctx context.Context, q store.Query, next func() any) (n int64, err error) {
-	err = e.w.call("List "+e.name, func() (err error) {
-		n, err = e.Engine.List(ctx, q, next)
-		return err
-	})
-	return n, err
-}
-
-func (e watchedEngine) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
-	return e.w.call("Update "+e.name, func() error { return e.Engine.Update(ctx, f, changes, into) })
 }
 
 func (w *fixture) must(err error) {

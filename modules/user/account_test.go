@@ -25,7 +25,7 @@ func TestUnverifiedAccount(t *testing.T) {
 		row("change", request{Method: "PATCH", Path: "/users/me", As: ada.Token, Form: url.Values{"name": {"Ada"}}}, 403, unverified, nil),
 		row("change as admin", request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: url.Values{"name": {"Ada"}}}, 403, unverified, nil),
 		row("delete another as admin", request{Method: "DELETE", Path: "/users/" + ada.ID, As: admin.Token}, 403, unverified, nil),
-		row("sign in", request{Method: "POST", Path: "/auth", Email: ada.Email, Password: testkit.Password, Form: url.Values{"access_token": {testkit.MasterKey}}}, 201, nil, nil),
+		row("sign in", testkit.SignInRequest(ada.Email, testkit.Password), 201, nil, nil),
 		row("change the password", request{Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: testkit.Password, Form: url.Values{"password": {newPassword}}}, 200, nil, nil),
 	})
 	again := api.SignIn(ada.Email, newPassword)

@@ -13,6 +13,7 @@ import (
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
 type request = testkit.Request
@@ -55,7 +56,7 @@ func TestSignUp(t *testing.T) {
 		row("common password", post("email=a@example.com&password=PassWord123"), 400, []string{`"code":"too_common"`}, nil),
 		row("long password", post("email=a@example.com&password="+strings.Repeat("x", 129)), 400, []string{`"code":"max_length"`}, nil),
 		row("long password, decomposed", asJSON(`{"email":"e@example.com","password":"`+strings.Repeat(`e\u0301`, 128)+`"}`), 201, nil, nil),
-		row("sign-in with it, composed", request{Method: "POST", Path: "/auth", Email: "e@example.com", Password: strings.Repeat("\u00e9", 128), Form: url.Values{"access_token": {testkit.MasterKey}}}, 201, nil, nil),
+		row("sign-in with it, composed", testkit.SignInRequest("e@example.com", strings.Repeat("\u00e9", 128)), 201, nil, nil),
 		row("short password, decomposed", asJSON(`{"email":"a@example.com","password":"`+strings.Repeat(`e\u0301`, 7)+`"}`), 400, []string{`"code":"min_length"`}, nil),
 		row("long address", post("email="+strings.Repeat("x", 60)+"@"+strings.Repeat("x.", 100)+"example.com"+pass), 400, []string{`"param":"email"`}, nil),
 		row("mass assignment", asJSON(`{"id":"000000000000000000000000","createdAt":"2000-01-01T00:00:00.000Z","email":"mass@example.com","password":"`+testkit.Password+`"}`),
@@ -63,8 +64,8 @@ func TestSignUp(t *testing.T) {
 		row("operator for a string", asJSON(`{"email":{"$gt":""},"password":["x"]}`), 400, []string{`"param":"email","code":"type"`, `"param":"password","code":"type"`}, nil),
 		row("address with a colon", asJSON(`{"email":"\"a:b\"@example.com","password":"`+testkit.Password+`"}`), 400, []string{`"param":"email","code":"format"`}, nil),
 		row("password with spaces", post("email=spaces@example.com&password=+eight++"), 201, nil, nil),
-		row("sign in without the spaces", request{Method: "POST", Path: "/auth", Email: "spaces@example.com", Password: "eight", Form: url.Values{"access_token": {testkit.MasterKey}}}, 401, nil, nil),
-		row("sign in with the spaces", request{Method: "POST", Path: "/auth", Email: "spaces@example.com", Password: " eight  ", Form: url.Values{"access_token": {testkit.MasterKey}}}, 201, nil, nil),
+		row("sign in without the spaces", testkit.SignInRequest("spaces@example.com", "eight"), 401, nil, nil),
+		row("sign in with the spaces", testkit.SignInRequest("spaces@example.com", " eight  "), 201, nil, nil),
 		row("no key", request{Method: "POST", Path: "/users", JSON: `{}`}, 401, nil, nil),
 	})
 }
@@ -317,7 +318,14 @@ func TestETagOfPrivateEvents(t *testing.T) {
 func TestIfMatchOnPasswordChange(t *testing.T) {
 	t.Parallel()
 	var between func() // runs after the first check of the precondition, before the write
-	api := apitest.Start(t, func(c *testkit.Config) { c.DB = &interrupted{c.DB, &between} })
+	api := apitest.Start(t, func(c *testkit.Config) {
+		c.DB = testdb.Intercept(c.DB, func(_ context.Context, call testdb.Call, do func() error) error {
+			if between != nil && (call.Name == "Update users" || call.Name == "Together") { // other writes wait during a Together
+				between()
+			}
+			return do()
+		})
+	})
 	ada := api.SignUp("user")
 	tag := api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}).Header.Get("ETag")
 	rename := func(header http.Header) testkit.Response {
@@ -325,59 +333,19 @@ func TestIfMatchOnPasswordChange(t *testing.T) {
 	}
 	between = func() {
 		between = nil
-		if response := rename(nil); response.Status != 200 {
-			t.Errorf("%d %s", response.Status, response.Body)
-		}
+		rename(nil).Want(200)
 	}
 	change := request{
 		Method: "PUT", Path: "/users/me/password", Email: ada.Email, Password: testkit.Password, Form: url.Values{"password": {newPassword}},
 		Header: http.Header{"If-Match": {tag}},
 	}
-	if response := api.Do(change); response.Status != 412 {
-		t.Errorf("the view changed before the write: %d %s", response.Status, response.Body)
-	}
+	api.Do(change).Want(412)
 	between = func() {
 		between = nil
 		api.SignIn(ada.Email, testkit.Password)
 	}
 	change.Header = http.Header{"If-Match": {api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}).Header.Get("ETag")}}
-	if response := api.Do(change); response.Status != 200 {
-		t.Errorf("only private data changed: %d %s", response.Status, response.Body)
-	}
-}
-
-// interrupted is a database that calls a function before an update of a user, or before several writes.
-type interrupted struct {
-	store.DB
-	before *func()
-}
-
-func (i *interrupted) Open(spec store.Spec) store.Engine {
-	engine := i.DB.Open(spec)
-	if spec.Name != "users" {
-		return engine
-	}
-	return &interruptedUsers{engine, i.before}
-}
-
-// Together calls the function before the Together, during which other writes would wait.
-func (i *interrupted) Together(ctx context.Context, f func(context.Context) error) error {
-	if call := *i.before; call != nil {
-		call()
-	}
-	return i.DB.Together(ctx, f)
-}
-
-type interruptedUsers struct {
-	store.Engine
-	before *func()
-}
-
-func (i *interruptedUsers) Update(ctx context.Context, f store.Filter, changes []store.Change, into any) error {
-	if call := *i.before; call != nil {
-		call()
-	}
-	return i.Engine.Update(ctx, f, changes, into)
+	api.Do(change).Want(200)
 }
 
 // TestMasterKeyWithBasic changes passwords for many clients from one address, with the master key. Another access_token is
@@ -394,9 +362,7 @@ func TestMasterKeyWithBasic(t *testing.T) {
 		return request{Method: "PUT", Path: "/users/me/password", Email: email, Password: password, Form: form}
 	}
 	for i := range 101 { // an untrusted client has 100
-		if response := api.Do(put(fmt.Sprint(i, "@example.com"), "wrong", testkit.MasterKey)); response.Status != 401 {
-			t.Fatalf("account %d: %d %s", i+1, response.Status, response.Body)
-		}
+		api.Do(put(fmt.Sprint(i, "@example.com"), "wrong", testkit.MasterKey)).Want(401)
 	}
 	inQuery := put(ada.Email, testkit.Password, "")
 	inQuery.Path += "?access_token=nonsense"

@@ -13,31 +13,6 @@ import (
 	"example.com/ginseng/testkit/testdb"
 )
 
-// keeping is a database that returns err, if it is not nil, instead of deleting users.
-type keeping struct {
-	store.DB
-	err error
-}
-
-func (k *keeping) Open(s store.Spec) store.Engine {
-	if s.Name != storeSpec().Name {
-		return k.DB.Open(s)
-	}
-	return keptUsers{k.DB.Open(s), k}
-}
-
-type keptUsers struct {
-	store.Engine
-	db *keeping
-}
-
-func (u keptUsers) Delete(ctx context.Context, f store.Filter) (int64, error) {
-	if u.db.err != nil {
-		return 0, u.db.err
-	}
-	return u.Engine.Delete(ctx, f)
-}
-
 // reservedLater implements Addresses. It reserves every address after the first look-up.
 type reservedLater struct {
 	Addresses
@@ -49,15 +24,22 @@ func (r *reservedLater) Reserved(context.Context, store.ID, string) (bool, error
 	return r.lookups > 1, nil
 }
 
-// unable returns a service whose database fails to delete users.
-func unable(t *testing.T, db store.DB) (*Service, *keeping) {
+var errDelete = errors.New("no deletion")
+
+// unable returns a service whose database returns errDelete, instead of deleting users, while fails is true.
+func unable(t *testing.T, db store.DB, fails *bool) *Service {
 	t.Helper()
-	k := &keeping{db, errors.New("no deletion")}
-	s := newService(deps(t, k, plain{}, time.Now), Settings{})
+	db = testdb.Intercept(db, func(_ context.Context, c testdb.Call, do func() error) error {
+		if *fails && c.Name == "Delete users" {
+			return errDelete
+		}
+		return do()
+	})
+	s := newService(deps(t, db, plain{}, time.Now), Settings{})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return s, k
+	return s
 }
 
 // TestFailedDeletion checks that a deletion whose last step fails can be repeated. On a database with transactions, the failed
@@ -67,8 +49,9 @@ func TestFailedDeletion(t *testing.T) {
 	testdb.Each(t, testFailedDeletion)
 }
 
-func testFailedDeletion(t *testing.T, opened store.DB) {
-	s, db := unable(t, opened)
+func testFailedDeletion(t *testing.T, db store.DB) {
+	fails := true
+	s := unable(t, db, &fails)
 	ada, _, err := s.Create(t.Context(), access.Client{Trusted: true}, CreateInput{Email: "ada@example.com", Password: "right"})
 	if err != nil {
 		t.Fatal(err)
@@ -84,14 +67,14 @@ func testFailedDeletion(t *testing.T, opened store.DB) {
 		return n
 	}
 	caller := access.Principal{UserID: ada.ID, Role: access.RoleUser}
-	if err := s.Delete(t.Context(), caller, ada.ID, nil); !errors.Is(err, db.err) {
+	if err := s.Delete(t.Context(), caller, ada.ID, nil); !errors.Is(err, errDelete) {
 		t.Errorf("a deletion that fails: %v", err)
 	}
 	u, err := s.Get(t.Context(), ada.ID)
 	if err != nil || db.Serializable() && (u.Version != ada.Version || left() != 1) {
 		t.Errorf("%+v and %d networks are left of %+v, %v", u, left(), ada, err)
 	}
-	db.err = nil
+	fails = false
 	if err := s.Delete(t.Context(), caller, ada.ID, nil); err != nil {
 		t.Errorf("a second deletion: %v", err)
 	}
@@ -130,12 +113,10 @@ func TestDataCreatedDuringADeletion(t *testing.T) {
 func TestFailedSignUp(t *testing.T) {
 	t.Parallel()
 	for _, canDelete := range []bool{true, false} {
-		testdb.Each(t, func(t *testing.T, opened store.DB) {
-			s, db := unable(t, opened)
+		testdb.Each(t, func(t *testing.T, db store.DB) {
+			fails := !canDelete
+			s := unable(t, db, &fails)
 			s.addresses = &reservedLater{}
-			if canDelete {
-				db.err = nil
-			}
 			_, _, err := s.Create(t.Context(), access.Client{Trusted: true}, CreateInput{Email: "ada@example.com", Password: "right"})
 			if !apperr.Is(err, apperr.Conflict) {
 				t.Errorf("a reserved address: %v", err)
@@ -150,9 +131,8 @@ func TestFailedSignUp(t *testing.T) {
 // TestFailedLink checks that CreateUnverified stores no user if the credential for sign-in cannot be stored.
 func TestFailedLink(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, opened store.DB) {
-		s, db := unable(t, opened)
-		db.err = nil
+	testdb.Each(t, func(t *testing.T, db store.DB) {
+		s := unable(t, db, new(bool))
 		failure := errors.New("no link")
 		_, _, err := s.CreateUnverified(t.Context(), access.Client{Trusted: true}, Profile{Email: "ada@example.com"}, func(context.Context, User) error { return failure })
 		if n, countErr := s.users.Count(t.Context(), nil); !errors.Is(err, failure) || n != 0 || countErr != nil {

@@ -4,6 +4,7 @@ package emailtest
 import (
 	"context"
 	"errors"
+	"regexp"
 	"testing"
 	"time"
 
@@ -30,6 +31,28 @@ func (o *Outbox) Send(_ context.Context, m email.Message) error {
 	default:
 		return errors.New("emailtest: the outbox is full")
 	}
+}
+
+// NextTo returns the oldest unread email to an address. It removes older emails, which are to other addresses.
+func (o *Outbox) NextTo(t testing.TB, address string) email.Message {
+	t.Helper()
+	for {
+		if m := o.Next(t); m.To == address {
+			return m
+		}
+	}
+}
+
+var token = regexp.MustCompile(`[\w-]{43}`)
+
+// Token returns the token of the link in an email; see kit/emaillink.
+func Token(t testing.TB, m email.Message) string {
+	t.Helper()
+	found := token.FindString(m.Text)
+	if found == "" {
+		t.Fatalf("no link with a token in %s", m.Text)
+	}
+	return found
 }
 
 // inbox has the unread emails.
