@@ -3,7 +3,6 @@ package passwordreset
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -124,37 +123,6 @@ func (b *fixture) stored() []emaillink.Token {
 	return all
 }
 
-func TestReset(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t)
-	ada := b.signUp("ada@example.com")
-	first, token := b.token(ada.Email), b.token(" Ada@Example.COM ")
-	if len(token) != 43 || token == first {
-		t.Errorf("tokens %q, %q", first, token)
-	}
-	for range 2 {
-		view, err := b.Get(t.Context(), token)
-		if err != nil || view.Token != token || view.User != ada.Public() || !view.ExpiresAt.Equal(store.At(b.clock().Add(time.Hour)).Time) {
-			t.Errorf("%+v, %v", view, err)
-		}
-	}
-	u, err := b.Complete(t.Context(), trusted, token, newPassword)
-	if err != nil || u.ID != ada.ID || !u.EmailVerified || u.Epoch != ada.Epoch+1 {
-		t.Errorf("%+v, %v", u, err)
-	}
-	if _, _, err := b.users.Authenticate(t.Context(), trusted, ada.Email, newPassword); err != nil {
-		t.Errorf("the new password: %v", err)
-	}
-	if _, _, err := b.users.Authenticate(t.Context(), trusted, ada.Email, oldPassword); !apperr.Is(err, apperr.Unauthorized) {
-		t.Errorf("the old password: %v", err)
-	}
-	b.gone(token, "used")
-	b.gone(first, "another was used")
-	if left := b.stored(); len(left) != 0 {
-		t.Errorf("not deleted: %+v", left)
-	}
-}
-
 func TestGone(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -190,47 +158,11 @@ func TestGone(t *testing.T) {
 	b.gone(token, "another user has the address")
 }
 
-// TestRace checks that one of many concurrent calls with two tokens sets the password.
-func TestRace(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t)
-	ada := b.signUp("ada@example.com")
-	tokens := []string{b.token(ada.Email), b.token(ada.Email)}
-	errs := make(chan error)
-	start := make(chan struct{})
-	for i := range 20 {
-		go func() {
-			<-start
-			_, err := b.Complete(t.Context(), trusted, tokens[i%2], newPassword)
-			errs <- err
-		}()
-	}
-	close(start)
-	won := 0
-	for range 20 {
-		if err := <-errs; err == nil {
-			won++
-		} else if !apperr.Is(err, apperr.NotFound) {
-			t.Error(err)
-		}
-	}
-	u, err := b.users.Get(t.Context(), ada.ID)
-	if err != nil || won != 1 || u.Epoch != ada.Epoch+1 {
-		t.Errorf("%d succeeded, epoch %d, %v", won, u.Epoch, err)
-	}
-}
-
-// TestUnknownAddress checks that an unknown address is accepted, and that no email is sent.
-func TestUnknownAddress(t *testing.T) {
+// TestFullQueue checks that a full queue is reported for known and unknown addresses.
+func TestFullQueue(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	b.signUp("ada@example.com")
-	b.ask("eve@example.com")
-	b.out.None(t)
-	if left := b.stored(); len(left) != 0 || b.log.Len() != 0 {
-		t.Errorf("%+v, log %s", left, &b.log)
-	}
-
 	b.emails = full{}
 	for _, email := range []string{"ada@example.com", "eve@example.com"} {
 		if _, err := b.Create(t.Context(), trusted, CreateInput{Email: email, Link: page}); !errors.Is(err, errFull) {
@@ -304,20 +236,6 @@ func TestAddressLimit(t *testing.T) {
 	if err := ask(access.Client{Address: "2001:db8::2"}); err != nil {
 		t.Error(err)
 	}
-}
-
-// TestStored checks that the database contains no token.
-func TestStored(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t)
-	token := b.token(b.signUp("ada@example.com").Email)
-	all := b.stored()
-	raw, err := json.Marshal(all)
-	if err != nil || len(all) != 1 || strings.Contains(string(raw), token) || strings.Contains(string(raw), token[:20]) {
-		t.Fatalf("%s, %v", raw, err)
-	}
-	b.gone(all[0].TokenHash, "the digest")
-	b.gone(all[0].ID.Hex(), "the id")
 }
 
 // TestDatabaseUnavailable checks that the Builder fails while the database is unavailable, so that the queue retries it.

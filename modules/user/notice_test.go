@@ -104,15 +104,6 @@ func TestGreeting(t *testing.T) {
 	}
 }
 
-// TestNoticesOff turns the notices off.
-func TestNoticesOff(t *testing.T) {
-	t.Parallel()
-	api := apitest.Start(t, testkit.Env("SECURITY_NOTICES", "false"))
-	changePassword(t, api, api.SignUp("user").Email)
-	api.Finish()
-	api.Email.None(t)
-}
-
 // TestNoticesAreLimited makes more changes in an hour than the limit of notices for an address. The changes succeed.
 func TestNoticesAreLimited(t *testing.T) {
 	t.Parallel()
