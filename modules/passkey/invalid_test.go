@@ -4,28 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
-	"example.com/ginseng/testkit"
 	"example.com/ginseng/testkit/authenticator"
 )
-
-// count returns the number of records of a collection.
-func count(t *testing.T, api *testkit.API, collection string) int64 {
-	t.Helper()
-	n, err := store.Open[store.Meta](api.DB, store.Spec{Name: collection}).Count(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
 
 // TestInvalid sends credentials that do not have the form of a PublicKeyCredential.
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada, d := api.SignUp("user"), device()
-	want(t, register(t, api, ada, d), 201, "")
+	register(t, api, ada, d).Want(201)
 	huge := strings.Repeat("A", 7_000)
 	value := func(v any) func(*authenticator.Credential) any {
 		return func(*authenticator.Credential) any { return v }
@@ -66,6 +54,6 @@ func TestInvalid(t *testing.T) {
 		credential := params["credential"].(authenticator.Credential)
 		params["credential"] = test.edit(&credential)
 		t.Log(test.name)
-		want(t, api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: params}), test.status, test.body)
+		api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: params}).Want(test.status, test.body)
 	}
 }

@@ -25,14 +25,6 @@ func device() *authenticator.Authenticator {
 	return &authenticator.Authenticator{Origin: testkit.LinkOrigin}
 }
 
-// want fails the test if the response has another status, or its body does not contain the fragment.
-func want(t *testing.T, response testkit.Response, status int, fragment string) {
-	t.Helper()
-	if response.Status != status || !strings.Contains(string(response.Body), fragment) {
-		t.Errorf("status %d, want %d with %q: %s", response.Status, status, fragment, response.Body)
-	}
-}
-
 // options requests options. params has the parameters of the next request, without the credential.
 func options(t *testing.T, api *testkit.API, path, as string) (params map[string]any, publicKey any) {
 	t.Helper()
@@ -85,32 +77,32 @@ func TestSequence(t *testing.T) {
 			t.Errorf("the options do not have %s: %s", part, raw)
 		}
 	}
-	want(t, api.Do(request{Method: "GET", Path: mine, As: ada.Token}), 200, `{"rows":[],"count":0}`)
+	api.Do(request{Method: "GET", Path: mine, As: ada.Token}).Want(200, `{"rows":[],"count":0}`)
 	created := register(t, api, ada, d)
 	path := created.Header.Get("Location")
 	if id, _ := created.JSON(201)["id"].(string); path != mine+"/"+id {
 		t.Errorf("the Location is %q", path)
 	}
-	want(t, created, 201, `"name":"Passkey"`)
-	want(t, created, 201, `"lastUsedAt":null`)
-	want(t, created, 201, `"transports":["internal"]`)
-	want(t, api.Do(request{Method: "PATCH", Path: path, As: ada.Token, Form: url.Values{"name": {"Ada's phone"}}}), 200, `"name":"Ada's phone"`)
-	want(t, api.Do(request{Method: "PATCH", Path: path, As: ada.Token, Form: url.Values{"name": {""}}}), 400, `"required"`)
+	created.Want(201, `"name":"Passkey"`)
+	created.Want(201, `"lastUsedAt":null`)
+	created.Want(201, `"transports":["internal"]`)
+	api.Do(request{Method: "PATCH", Path: path, As: ada.Token, Form: url.Values{"name": {"Ada's phone"}}}).Want(200, `"name":"Ada's phone"`)
+	api.Do(request{Method: "PATCH", Path: path, As: ada.Token, Form: url.Values{"name": {""}}}).Want(400, `"required"`)
 
 	api.Clock.Advance(time.Minute)
 	in := signIn(t, api, d)
-	want(t, in, 201, ada.Email)
+	in.Want(201, ada.Email)
 	token := in.JSON(201)["token"].(string)
-	want(t, api.Do(request{Method: "GET", Path: "/auth/sessions?fields=amr&limit=1", As: token}), 200, `"amr":["hwk","mfa"]`)
+	api.Do(request{Method: "GET", Path: "/auth/sessions?fields=amr&limit=1", As: token}).Want(200, `"amr":["hwk","mfa"]`)
 	one := api.Do(request{Method: "GET", Path: path, As: token})
 	if one.JSON(200)["lastUsedAt"] == nil {
 		t.Errorf("lastUsedAt is not set: %s", one.Body)
 	}
-	want(t, api.Do(request{Method: "GET", Path: mine, As: ada.Token}), 200, `"count":1`)
-	want(t, api.Do(request{Method: "DELETE", Path: path, As: token}), 204, "")
-	want(t, api.Do(request{Method: "GET", Path: mine, As: token}), 200, `"count":0`)
-	want(t, api.Do(request{Method: "GET", Path: mine, As: ada.Token}), 401, "") // the other session has ended
-	want(t, signIn(t, api, d), 401, "was not accepted")
+	api.Do(request{Method: "GET", Path: mine, As: ada.Token}).Want(200, `"count":1`)
+	api.Do(request{Method: "DELETE", Path: path, As: token}).Want(204)
+	api.Do(request{Method: "GET", Path: mine, As: token}).Want(200, `"count":0`)
+	api.Do(request{Method: "GET", Path: mine, As: ada.Token}).Want(401) // the other session has ended
+	signIn(t, api, d).Want(401, "was not accepted")
 }
 
 // TestAuthenticators registers a passkey and signs in with it, for each property of an authenticator.
@@ -160,16 +152,16 @@ func TestAuthenticators(t *testing.T) {
 				test.register(d)
 			}
 			response := register(t, api, ada, d)
-			want(t, response, test.registered, "")
+			response.Want(test.registered)
 			if test.registered != 201 {
-				want(t, response, 400, `"param":"credential","code":"wrong"`)
-				want(t, api.Do(request{Method: "GET", Path: mine, As: ada.Token}), 200, `"count":0`)
+				response.Want(400, `"param":"credential","code":"wrong"`)
+				api.Do(request{Method: "GET", Path: mine, As: ada.Token}).Want(200, `"count":0`)
 				return
 			}
 			if test.signIn != nil {
 				test.signIn(d)
 			}
-			want(t, signIn(t, api, d), test.signedIn, "")
+			signIn(t, api, d).Want(test.signedIn)
 		})
 	}
 }
@@ -182,15 +174,15 @@ func TestBackupFlags(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada, d := api.SignUp("user"), device()
-	want(t, register(t, api, ada, d), 201, `"backupEligible":false,"backupState":false`)
+	register(t, api, ada, d).Want(201, `"backupEligible":false,"backupState":false`)
 	d.BackupEligible, d.BackupState = true, true
-	want(t, signIn(t, api, d), 201, "")
-	want(t, api.Do(request{Method: "GET", Path: mine, As: ada.Token}), 200, `"backupEligible":true,"backupState":true`)
+	signIn(t, api, d).Want(201)
+	api.Do(request{Method: "GET", Path: mine, As: ada.Token}).Want(200, `"backupEligible":true,"backupState":true`)
 	if n := strings.Count(api.Log.String(), "the backup eligibility of a passkey has changed"); n != 1 {
 		t.Errorf("the log has %d lines about it", n)
 	}
 	d.BackupState = false
-	want(t, signIn(t, api, d), 201, "")
+	signIn(t, api, d).Want(201)
 	if n := strings.Count(api.Log.String(), "the backup eligibility of a passkey has changed"); n != 1 {
 		t.Errorf("after another sign-in, the log has %d lines about it", n)
 	}
@@ -213,34 +205,34 @@ func TestChallenges(t *testing.T) {
 	}
 	const wrong = `"param":"challenge","code":"wrong"`
 	params, publicKey := options(t, api, mine+"/options", ada.Token)
-	want(t, create(second, eve.Token, params, publicKey), 400, wrong)
-	want(t, create(second, ada.Token, params, publicKey), 201, "") // on another instance
-	want(t, create(api, ada.Token, params, publicKey), 400, wrong)
+	create(second, eve.Token, params, publicKey).Want(400, wrong)
+	create(second, ada.Token, params, publicKey).Want(201) // on another instance
+	create(api, ada.Token, params, publicKey).Want(400, wrong)
 	params, publicKey = options(t, api, mine+"/options", ada.Token)
 	api.Clock.Advance(5 * time.Minute)
-	want(t, create(api, ada.Token, params, publicKey), 400, wrong)
+	create(api, ada.Token, params, publicKey).Want(400, wrong)
 	ada.Session = api.SignIn(ada.Email, testkit.Password) // for the step-up
 	_, publicKey = options(t, api, mine+"/options", ada.Token)
 	params, _ = options(t, api, mine+"/options", ada.Token)
-	want(t, create(api, ada.Token, params, publicKey), 400, `"param":"credential","code":"wrong"`)
+	create(api, ada.Token, params, publicKey).Want(400, `"param":"credential","code":"wrong"`)
 
-	want(t, register(t, api, ada, device()), 201, "")
+	register(t, api, ada, device()).Want(201)
 	d = device()
-	want(t, register(t, api, ada, d), 201, "")
+	register(t, api, ada, d).Want(201)
 	in := assertion(t, api, d)
-	want(t, second.Do(request{Method: "POST", Path: "/auth/passkey", JSON: in}), 201, "")
-	want(t, api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: in}), 401, "unauthorized")
+	second.Do(request{Method: "POST", Path: "/auth/passkey", JSON: in}).Want(201)
+	api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: in}).Want(401, "unauthorized")
 	in = assertion(t, api, d)
 	api.Clock.Advance(5 * time.Minute)
-	want(t, api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: in}), 401, "unauthorized")
+	api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: in}).Want(401, "unauthorized")
 	ada.Session = api.SignIn(ada.Email, testkit.Password)
 	registration, _ := options(t, api, mine+"/options", ada.Token)
 	in["challenge"] = registration["challenge"]
-	want(t, api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: in}), 401, "unauthorized")
+	api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: in}).Want(401, "unauthorized")
 
 	api.Clock.Advance(24 * time.Hour)
 	api.RunJobs()
-	if n := count(t, api, "passkey-challenges"); n != 0 {
+	if n := api.Count("passkey-challenges"); n != 0 {
 		t.Errorf("%d challenges are left", n)
 	}
 }
@@ -251,7 +243,7 @@ func TestConcurrentUse(t *testing.T) {
 	api := apitest.Start(t)
 	instances := []*testkit.API{api, api.Instance()}
 	d := device()
-	want(t, register(t, api, api.SignUp("user"), d), 201, "")
+	register(t, api, api.SignUp("user"), d).Want(201)
 	in := assertion(t, api, d)
 	var wg sync.WaitGroup
 	statuses := make([]int, 8)
@@ -280,24 +272,24 @@ func TestAnotherUser(t *testing.T) {
 	api := apitest.Start(t)
 	ada, eve, d := api.SignUp("user"), api.SignUp("user"), device()
 	registered := register(t, api, ada, d)
-	want(t, registered, 201, "")
+	registered.Want(201)
 	in := assertion(t, api, d)
 	credential := in["credential"].(authenticator.Credential)
 
 	attacker := device()
-	want(t, register(t, api, eve, attacker), 201, "")
+	register(t, api, eve, attacker).Want(201)
 	forged := assertion(t, api, attacker)
 	own := forged["credential"].(authenticator.Credential)
 	own.ID, own.RawID, own.Response["userHandle"] = credential.ID, credential.RawID, credential.Response["userHandle"]
 	forged["credential"] = own
-	want(t, api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: forged}), 401, "unauthorized")
+	api.Do(request{Method: "POST", Path: "/auth/passkey", JSON: forged}).Want(401, "unauthorized")
 
 	unknown := device()
 	_, publicKey := options(t, api, mine+"/options", ada.Token)
 	if _, err := unknown.Create(publicKey); err != nil { // not registered
 		t.Fatal(err)
 	}
-	want(t, signIn(t, api, unknown), 401, "unauthorized")
+	signIn(t, api, unknown).Want(401, "unauthorized")
 
 	if _, publicKey := options(t, api, mine+"/options", ada.Token); publicKey.(map[string]any)["excludeCredentials"] == nil {
 		t.Error("the options do not exclude the passkey")
@@ -311,10 +303,10 @@ func TestSuspended(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada, admin, d := api.SignUp("user"), api.SignUp("admin"), device()
-	want(t, register(t, api, ada, d), 201, "")
+	register(t, api, ada, d).Want(201)
 	suspend := request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: url.Values{"suspended": {"true"}}}
-	want(t, api.Do(suspend), 200, "")
-	want(t, signIn(t, api, d), 403, "suspended")
+	api.Do(suspend).Want(200)
+	signIn(t, api, d).Want(403, "suspended")
 }
 
 // TestMaximum registers passkeys until an account has too many, the last passkeys concurrently.
@@ -337,13 +329,13 @@ func TestMaximum(t *testing.T) {
 		wg.Go(func() { api.Do(r) })
 	}
 	wg.Wait()
-	if n := count(t, api, "passkeys"); n > 20 {
+	if n := api.Count("passkeys"); n > 20 {
 		t.Errorf("%d passkeys", n)
 	}
-	for count(t, api, "passkeys") < 20 { // concurrent requests can all be rejected
-		want(t, register(t, api, ada, device()), 201, "")
+	for api.Count("passkeys") < 20 { // concurrent requests can all be rejected
+		register(t, api, ada, device()).Want(201)
 	}
-	want(t, api.Do(request{Method: "POST", Path: mine + "/options", As: ada.Token}), 409, "20 passkeys")
+	api.Do(request{Method: "POST", Path: mine + "/options", As: ada.Token}).Want(409, "20 passkeys")
 }
 
 // TestAdmin removes a passkey of a user as an admin.
@@ -353,11 +345,11 @@ func TestAdmin(t *testing.T) {
 	ada, admin, d := api.SignUp("user"), api.SignUp("admin"), device()
 	id := register(t, api, ada, d).JSON(201)["id"].(string)
 	path := "/users/" + ada.ID + "/passkeys"
-	want(t, api.Do(request{Method: "GET", Path: path, As: admin.Token}), 200, `"count":1`)
-	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + admin.ID + "/passkeys/" + id, As: admin.Token}), 404, "not_found")
-	want(t, api.Do(request{Method: "DELETE", Path: path + "/" + id, As: admin.Token}), 204, "")
-	want(t, api.Do(request{Method: "DELETE", Path: path + "/" + id, As: admin.Token}), 404, "not_found")
-	want(t, signIn(t, api, d), 401, "unauthorized")
+	api.Do(request{Method: "GET", Path: path, As: admin.Token}).Want(200, `"count":1`)
+	api.Do(request{Method: "DELETE", Path: "/users/" + admin.ID + "/passkeys/" + id, As: admin.Token}).Want(404, "not_found")
+	api.Do(request{Method: "DELETE", Path: path + "/" + id, As: admin.Token}).Want(204)
+	api.Do(request{Method: "DELETE", Path: path + "/" + id, As: admin.Token}).Want(404, "not_found")
+	signIn(t, api, d).Want(401, "unauthorized")
 }
 
 // TestNotices checks the emails to a user whose passkeys change, or may have been copied.
@@ -375,13 +367,13 @@ func TestNotices(t *testing.T) {
 	path := register(t, api, ada, d).Header.Get("Location")
 	next("passkey was added")
 	d.Counter = 6
-	want(t, signIn(t, api, d), 401, "unauthorized")
+	signIn(t, api, d).Want(401, "unauthorized")
 	next("may have copied the passkey")
-	want(t, api.Do(request{Method: "DELETE", Path: path, As: ada.Token}), 204, "")
+	api.Do(request{Method: "DELETE", Path: path, As: ada.Token}).Want(204)
 	next("passkey was removed")
 	id := register(t, api, ada, device()).JSON(201)["id"].(string)
 	next("passkey was added")
-	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + ada.ID + "/passkeys/" + id, As: admin.Token}), 204, "")
+	api.Do(request{Method: "DELETE", Path: "/users/" + ada.ID + "/passkeys/" + id, As: admin.Token}).Want(204)
 	next("An administrator removed")
 	api.Finish()
 	api.Email.None(t)
@@ -392,11 +384,11 @@ func TestDeletedWithUser(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada, d := api.SignUp("user"), device()
-	want(t, register(t, api, ada, d), 201, "")
+	register(t, api, ada, d).Want(201)
 	options(t, api, mine+"/options", ada.Token)
-	want(t, api.Do(request{Method: "DELETE", Path: "/users/me", As: ada.Token}), 204, "")
-	want(t, signIn(t, api, d), 401, "unauthorized")
-	if n := count(t, api, "passkeys"); n != 0 {
+	api.Do(request{Method: "DELETE", Path: "/users/me", As: ada.Token}).Want(204)
+	signIn(t, api, d).Want(401, "unauthorized")
+	if n := api.Count("passkeys"); n != 0 {
 		t.Errorf("%d passkeys are left", n)
 	}
 }
@@ -406,12 +398,12 @@ func TestOff(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
 	ada, d := api.SignUp("user"), device()
-	want(t, register(t, api, ada, d), 201, "")
+	register(t, api, ada, d).Want(201)
 	off := api.Instance(testkit.Env("PASSKEY_RP_ID", ""), testkit.Env("PASSKEY_ORIGINS", ""))
-	want(t, off.Do(request{Method: "POST", Path: mine + "/options", As: ada.Token}), 501, "PASSKEY_RP_ID")
-	want(t, off.Do(request{Method: "POST", Path: "/auth/passkey/options", As: testkit.MasterKey}), 501, "PASSKEY_RP_ID")
-	want(t, off.Do(request{Method: "POST", Path: "/auth/passkey", JSON: assertion(t, api, d)}), 501, "PASSKEY_RP_ID")
+	off.Do(request{Method: "POST", Path: mine + "/options", As: ada.Token}).Want(501, "PASSKEY_RP_ID")
+	off.Do(request{Method: "POST", Path: "/auth/passkey/options", As: testkit.MasterKey}).Want(501, "PASSKEY_RP_ID")
+	off.Do(request{Method: "POST", Path: "/auth/passkey", JSON: assertion(t, api, d)}).Want(501, "PASSKEY_RP_ID")
 	list := off.Do(request{Method: "GET", Path: mine, As: ada.Token}).JSON(200)
 	id := list["rows"].([]any)[0].(map[string]any)["id"].(string)
-	want(t, off.Do(request{Method: "DELETE", Path: mine + "/" + id, As: ada.Token}), 204, "")
+	off.Do(request{Method: "DELETE", Path: mine + "/" + id, As: ada.Token}).Want(204)
 }

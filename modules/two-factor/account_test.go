@@ -39,11 +39,11 @@ func TestStepUp(t *testing.T) {
 		}
 		t.Log(r.Method, r.Path)
 		refused := api.Do(r)
-		want(t, refused, 403, `"code":"second_factor_required"`)
+		refused.Want(403, `"code":"second_factor_required"`)
 		if refused.Header.Get("WWW-Authenticate") != "" {
 			t.Error("403 with WWW-Authenticate")
 		}
-		want(t, api.Do(route(h.Account, values("code", h.wrong()))), 400, `"param":"code","code":"wrong"`)
+		api.Do(route(h.Account, values("code", h.wrong()))).Want(400, `"param":"code","code":"wrong"`)
 		response := api.Do(route(h.Account, values("code", h.code())))
 		if response.Status < 200 || response.Status > 299 {
 			t.Errorf("with a code: status %d: %s", response.Status, response.Body)
@@ -65,21 +65,21 @@ func TestStepUpWithASession(t *testing.T) {
 		proof.Set("password", testkit.Password)
 		return api.Do(request{Method: "PUT", Path: "/users/me/password", As: token, Form: proof})
 	}
-	want(t, change(h.Token, values()), 403, "second_factor_required")
-	want(t, change(h.Token, values("recovery_code", h.recovery[0])), 200, h.Email)
+	change(h.Token, values()).Want(403, "second_factor_required")
+	change(h.Token, values("recovery_code", h.recovery[0])).Want(200, h.Email)
 	signedIn := answer(api, h.challenge(), "code", h.code()).JSON(201)
 	token := signedIn["token"].(string)
-	want(t, change(token, values()), 200, h.Email)
-	want(t, api.Do(request{Method: "GET", Path: mine, As: h.Token}), 401, "unauthorized") // another session
+	change(token, values()).Want(200, h.Email)
+	api.Do(request{Method: "GET", Path: mine, As: h.Token}).Want(401, "unauthorized") // another session
 	api.Clock.Advance(10*time.Minute + time.Second)
-	want(t, change(token, values("code", h.code())), 403, "reauthentication_required")
+	change(token, values("code", h.code())).Want(403, "reauthentication_required")
 	token = api.Do(request{Method: "POST", Path: "/auth/refresh", Form: values("refresh_token", signedIn["refreshToken"].(string))}).JSON(201)["token"].(string)
-	want(t, change(token, values("code", h.code())), 403, "reauthentication_required")
-	want(t, api.Do(request{Method: "DELETE", Path: mine, As: token, Form: values("code", h.code())}), 403, "reauthentication_required")
+	change(token, values("code", h.code())).Want(403, "reauthentication_required")
+	api.Do(request{Method: "DELETE", Path: mine, As: token, Form: values("code", h.code())}).Want(403, "reauthentication_required")
 	fresh := answer(api, h.challenge(), "code", h.code()).JSON(201)["token"].(string)
-	want(t, api.Do(request{Method: "DELETE", Path: mine, As: fresh}), 204, "")
-	want(t, api.Do(request{Method: "GET", Path: mine, As: fresh}), 200, `"enabled":false`)
-	want(t, api.Do(request{Method: "GET", Path: mine, As: token}), 401, "unauthorized")
+	api.Do(request{Method: "DELETE", Path: mine, As: fresh}).Want(204)
+	api.Do(request{Method: "GET", Path: mine, As: fresh}).Want(200, `"enabled":false`)
+	api.Do(request{Method: "GET", Path: mine, As: token}).Want(401, "unauthorized")
 }
 
 // TestAdminDeletes deletes users as an admin, who needs a code for others too.
@@ -88,8 +88,8 @@ func TestAdminDeletes(t *testing.T) {
 	api := apitest.Start(t)
 	h, admin := enrol(t, api, api.SignUp("user")), enrol(t, api, api.SignUp("admin"))
 	for _, id := range []string{h.ID, admin.ID} {
-		want(t, api.Do(request{Method: "DELETE", Path: "/users/" + id, As: admin.Token}), 403, "second_factor_required")
-		want(t, api.Do(request{Method: "DELETE", Path: "/users/" + id, As: admin.Token, Form: values("code", admin.code())}), 204, "")
+		api.Do(request{Method: "DELETE", Path: "/users/" + id, As: admin.Token}).Want(403, "second_factor_required")
+		api.Do(request{Method: "DELETE", Path: "/users/" + id, As: admin.Token, Form: values("code", admin.code())}).Want(204)
 		api.Clock.Advance(30 * time.Second) // the next code
 	}
 }
@@ -104,7 +104,7 @@ func TestChangeBeforeEnrolment(t *testing.T) {
 	change := func(to string, proof url.Values) (confirm request) {
 		proof.Set("email", to)
 		proof.Set("link", link)
-		want(t, api.Do(basic("PUT", "/users/me/email", ada, proof)), 202, "")
+		api.Do(basic("PUT", "/users/me/email", ada, proof)).Want(202)
 		for m := api.Email.Next(t); ; m = api.Email.Next(t) {
 			if m.To == to {
 				return request{Method: "PUT", Path: "/email-verifications/" + regexp.MustCompile(`[\w-]{43}`).FindString(m.Text)}
@@ -113,6 +113,6 @@ func TestChangeBeforeEnrolment(t *testing.T) {
 	}
 	before := change("attacker@example.org", values("code", "123456")) // ignored
 	h := enrol(t, api, ada)
-	want(t, api.Do(before), 404, "")
-	want(t, api.Do(change("ada@example.org", values("recovery_code", h.recovery[0]))), 200, "ada@example.org")
+	api.Do(before).Want(404)
+	api.Do(change("ada@example.org", values("recovery_code", h.recovery[0]))).Want(200, "ada@example.org")
 }

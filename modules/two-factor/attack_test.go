@@ -36,7 +36,7 @@ func TestReplay(t *testing.T) {
 	api := apitest.Start(t)
 	h := enrol(t, api, api.SignUp("user"))
 	challenge := h.challenge()
-	want(t, answer(api, challenge, "code", code(t, api, h.secret, -30*time.Second)), 400, `"wrong"`) // the code of the enrolment
+	answer(api, challenge, "code", code(t, api, h.secret, -30*time.Second)).Want(400, `"wrong"`) // the code of the enrolment
 	for name, proof := range map[string]string{"code": h.code(), "recovery_code": h.recovery[0]} {
 		instances := []*testkit.API{api, api.Instance()}
 		var accepted atomic.Int64
@@ -53,8 +53,8 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%s was accepted %d times", name, n)
 		}
 	}
-	want(t, api.Do(basic("DELETE", mine, h.Account, values("code", h.code()))), 400, `"wrong"`)
-	want(t, api.Do(basic("DELETE", mine, h.Account, values("recovery_code", h.recovery[0]))), 400, `"wrong"`)
+	api.Do(basic("DELETE", mine, h.Account, values("code", h.code()))).Want(400, `"wrong"`)
+	api.Do(basic("DELETE", mine, h.Account, values("recovery_code", h.recovery[0]))).Want(400, `"wrong"`)
 }
 
 // TestConfirmBruteForce guesses the first code of an enrolment with a stolen token.
@@ -66,7 +66,7 @@ func TestConfirmBruteForce(t *testing.T) {
 	for range 10 {
 		api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", "000000")})
 	}
-	want(t, api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", code(t, api, secret, 0))}), 429, "too_many_requests")
+	api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", code(t, api, secret, 0))}).Want(429, "too_many_requests")
 }
 
 // TestWrongCodesOfFormerFactor uses up the limits of a second factor, which must not block the next second factor of the account.
@@ -75,10 +75,10 @@ func TestWrongCodesOfFormerFactor(t *testing.T) {
 	api := apitest.Start(t, testkit.Env("TRUSTED_PROXIES", "127.0.0.1/32,::1/128"))
 	h, admin := enrol(t, api, api.SignUp("user")), api.SignUp("admin")
 	h.lockOut()
-	want(t, api.Do(from("203.0.113.1", h.second("code", h.code()))), 429, "too_many_requests")
-	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + h.ID + "/two-factor", As: admin.Token}), 204, "")
+	api.Do(h.second("code", h.code()).From("203.0.113.1")).Want(429, "too_many_requests")
+	api.Do(request{Method: "DELETE", Path: "/users/" + h.ID + "/two-factor", As: admin.Token}).Want(204)
 	h = enrol(t, api, h.Account)
-	want(t, api.Do(from("203.0.113.1", h.second("code", h.code()))), 201, h.Email)
+	api.Do(h.second("code", h.code()).From("203.0.113.1")).Want(201, h.Email)
 }
 
 // TestChallenges uses challenges that must not open a session.
@@ -109,7 +109,7 @@ func TestChallenges(t *testing.T) {
 	rejected("an expired challenge", answer(api, challenge, "code", ada.code()), 401)
 
 	challenge = ada.challenge()
-	want(t, api.Do(basic("PUT", "/users/me/password", ada.Account, values("password", "a better horse battery", "recovery_code", ada.recovery[0]))), 200, ada.Email)
+	api.Do(basic("PUT", "/users/me/password", ada.Account, values("password", "a better horse battery", "recovery_code", ada.recovery[0]))).Want(200, ada.Email)
 	rejected("a challenge from before a password change", answer(api, challenge, "code", ada.code()), 401)
 }
 
@@ -129,7 +129,7 @@ func TestStoredSecretOfAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, answer(api, ada.challenge(), "code", eve.code()), 500, "internal")
+	answer(api, ada.challenge(), "code", eve.code()).Want(500, "internal")
 }
 
 // TestStoredInClear looks for the secret and the recovery codes in the database.
@@ -166,26 +166,26 @@ func TestDowngrade(t *testing.T) {
 		return api.Do(request{Method: "POST", Path: "/auth/github", As: as, Form: values("access_token", github.Token("1"))})
 	}
 	if has("POST /auth/github") {
-		want(t, provider(ada.Token), 201, ada.Email) // links the account
+		provider(ada.Token).Want(201, ada.Email) // links the account
 	}
 	h := enrol(t, api, ada)
 
-	want(t, api.Do(request{Method: "POST", Path: "/auth/refresh", Form: values("refresh_token", before.RefreshToken)}), 401, "unauthorized")
-	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: before.Token}), 401, "unauthorized")
-	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}), 200, ada.Email)
+	api.Do(request{Method: "POST", Path: "/auth/refresh", Form: values("refresh_token", before.RefreshToken)}).Want(401, "unauthorized")
+	api.Do(request{Method: "GET", Path: "/users/me", As: before.Token}).Want(401, "unauthorized")
+	api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}).Want(200, ada.Email)
 	if has("POST /auth/github") {
 		challengeIn(t, provider(""))
 		challengeIn(t, provider(ada.Token)) // a stolen token opens no other session
-		want(t, answer(api, challengeIn(t, provider("")), "code", h.code()), 201, ada.Email)
+		answer(api, challengeIn(t, provider("")), "code", h.code()).Want(201, ada.Email)
 	}
 	admin := api.SignUp("admin")
 	changed := values("email", "new-"+ada.Email)
-	want(t, api.Do(request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: changed}), 200, "")
+	api.Do(request{Method: "PATCH", Path: "/users/" + ada.ID, As: admin.Token, Form: changed}).Want(200)
 	h.Email = changed.Get("email")
 	h.challenge()
 	if has("POST /password-resets") {
 		api.Do(request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: values("email", h.Email, "link", link)}).JSON(202)
-		want(t, api.Do(request{Method: "PUT", Path: "/password-resets/" + nextToken(t, api), Form: values("password", testkit.Password)}), 200, "")
+		api.Do(request{Method: "PUT", Path: "/password-resets/" + nextToken(t, api), Form: values("password", testkit.Password)}).Want(200)
 		h.challenge()
 	}
 	if has("PUT /users/me/email") {
@@ -193,7 +193,7 @@ func TestDowngrade(t *testing.T) {
 		changed.Set("email", "newer-"+ada.Email)
 		changed.Set("recovery_code", h.recovery[0])
 		api.Do(basic("PUT", "/users/me/email", h.Account, changed)).JSON(202)
-		want(t, api.Do(request{Method: "PUT", Path: "/email-verifications/" + nextToken(t, api)}), 200, "newer-")
+		api.Do(request{Method: "PUT", Path: "/email-verifications/" + nextToken(t, api)}).Want(200, "newer-")
 		h.Email = changed.Get("email")
 		h.challenge()
 	}
@@ -217,7 +217,7 @@ func TestUndoneChange(t *testing.T) {
 	apitest.Need(t, api, "PUT /users/me/email")
 	change := func(a testkit.Account, to string, proof ...string) (undo request) {
 		api.Do(basic("PUT", "/users/me/email", a, values(append(proof, "email", to, "link", link)...))).JSON(202)
-		want(t, api.Do(request{Method: "PUT", Path: "/email-verifications/" + nextToken(t, api)}), 200, to)
+		api.Do(request{Method: "PUT", Path: "/email-verifications/" + nextToken(t, api)}).Want(200, to)
 		return request{Method: "PUT", Path: "/email-verifications/" + nextToken(t, api)}
 	}
 	const week = 7 * 24 * time.Hour
@@ -229,7 +229,7 @@ func TestUndoneChange(t *testing.T) {
 		api.Email.Next(t) // the notice that the second factor was turned on
 		api.Clock.Advance(test.before)
 		before := factors(t, api) - 1
-		want(t, api.Do(change(protected.Account, fmt.Sprint("eve", i, "@example.org"), "code", protected.code())), 200, protected.Email)
+		api.Do(change(protected.Account, fmt.Sprint("eve", i, "@example.org"), "code", protected.code())).Want(200, protected.Email)
 		if n := factors(t, api) - before; n != test.left {
 			t.Errorf("enrolled %v before the change: %d second factors are left, want %d", test.before, n, test.left)
 		}
@@ -243,7 +243,7 @@ func TestUndoneChange(t *testing.T) {
 	api.Clock.Advance(time.Minute)
 	eve := testkit.Account{Session: api.SignIn("eve2@example.com", testkit.Password), Email: "eve2@example.com"}
 	enrol(t, api, eve)
-	want(t, api.Do(undo), 200, ada.Email)
+	api.Do(undo).Want(200, ada.Email)
 	if n := factors(t, api); n != 1 {
 		t.Errorf("%d second factors are left, want the owner's", n)
 	}
@@ -263,9 +263,9 @@ func TestOldEnrolment(t *testing.T) {
 	api := apitest.Start(t)
 	ada := api.SignUp("user")
 	secret := create(api, ada)
-	want(t, api.Do(basic("PUT", "/users/me/password", ada, values("password", "a better horse battery"))), 200, "")
+	api.Do(basic("PUT", "/users/me/password", ada, values("password", "a better horse battery"))).Want(200)
 	token := api.SignIn(ada.Email, "a better horse battery").Token
-	want(t, api.Do(request{Method: "PUT", Path: mine, As: token, Form: values("code", code(t, api, secret, 0))}), 409, "conflict")
+	api.Do(request{Method: "PUT", Path: mine, As: token, Form: values("code", code(t, api, secret, 0))}).Want(409, "conflict")
 }
 
 // TestSignInDuringEnrolment confirms a second factor while a sign-in has checked the password and stores its session.
@@ -279,7 +279,7 @@ func TestSignInDuringEnrolment(t *testing.T) {
 	response := make(chan testkit.Response)
 	go func() { response <- slow.Do(basic("POST", "/auth", ada, values("access_token", testkit.MasterKey))) }()
 	<-held.reached
-	want(t, api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", code(t, api, secret, 0))}), 200, "")
+	api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", code(t, api, secret, 0))}).Want(200)
 	close(held.release)
 	challengeIn(t, <-response)
 	rows := api.Do(request{Method: "GET", Path: "/auth/sessions", As: ada.Token}).JSON(200)["rows"].([]any)

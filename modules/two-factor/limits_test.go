@@ -2,7 +2,6 @@ package twofactor_test
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"testing"
@@ -14,12 +13,6 @@ import (
 
 // behindProxy makes the service read the address of a client from X-Forwarded-For.
 var behindProxy = testkit.Env("TRUSTED_PROXIES", "127.0.0.1/32,::1/128")
-
-// from returns the request with the address of the client.
-func from(address string, r request) request {
-	r.Header = http.Header{"X-Forwarded-For": {address}}
-	return r
-}
 
 // second returns the second step of a sign-in.
 func (h *holder) second(name, code string) request {
@@ -45,7 +38,7 @@ func (h *holder) lockOut() {
 	challenge, wrong := h.challenge(), h.wrong()
 	for i := range 100 {
 		guess := request{Method: "POST", Path: secondStep, Form: values("challenge", challenge, "code", wrong)}
-		want(h.t, h.api.Do(from(fmt.Sprint("198.51.100.", i/10), guess)), 400, `"wrong"`)
+		h.api.Do(guess.From(fmt.Sprint("198.51.100.", i/10))).Want(400, `"wrong"`)
 	}
 }
 
@@ -56,11 +49,11 @@ func TestLockOut(t *testing.T) {
 	api := apitest.Start(t, behindProxy)
 	ada := api.SignUp("user")
 	signIn := basic("POST", "/auth", ada, values("access_token", testkit.MasterKey))
-	want(t, api.Do(from("192.0.2.1", signIn)), 201, "") // before the enrolment
+	api.Do(signIn.From("192.0.2.1")).Want(201) // before the enrolment
 	h, other := enrol(t, api, ada), enrol(t, api, api.SignUp("user"))
-	want(t, api.Do(from("192.0.2.2", signIn)), 401, "second_factor_required") // the password alone
-	want(t, api.Do(from("192.0.2.3", h.second("code", h.code()))), 201, "")
-	want(t, api.Do(from("2001:db8:1:2::1", h.second("recovery_code", h.recovery[0]))), 201, "")
+	api.Do(signIn.From("192.0.2.2")).Want(401, "second_factor_required") // the password alone
+	api.Do(h.second("code", h.code()).From("192.0.2.3")).Want(201)
+	api.Do(h.second("recovery_code", h.recovery[0]).From("2001:db8:1:2::1")).Want(201)
 	api.Clock.Advance(30 * time.Second)
 	h.lockOut()
 	for _, test := range []struct {
@@ -76,29 +69,29 @@ func TestLockOut(t *testing.T) {
 		{"the enrolment", "127.0.0.1", 201},
 	} {
 		t.Log(test.name)
-		want(t, api.Do(from(test.address, h.second("code", h.code()))), test.status, "")
+		api.Do(h.second("code", h.code()).From(test.address)).Want(test.status)
 		if test.status == 201 {
 			api.Clock.Advance(30 * time.Second)
 		}
 	}
-	want(t, api.Do(from("203.0.113.1", h.second("recovery_code", h.recovery[1]))), 201, "")
-	want(t, api.Do(from("203.0.113.1", h.second("code", h.code()))), 201, "") // known now
+	api.Do(h.second("recovery_code", h.recovery[1]).From("203.0.113.1")).Want(201)
+	api.Do(h.second("code", h.code()).From("203.0.113.1")).Want(201) // known now
 
 	for i := range 10 {
 		guess := h.second("code", h.wrong())
 		if i%2 == 0 { // counts together with the others
 			guess = basic("DELETE", mine, ada, values("code", h.wrong()))
 		}
-		want(t, api.Do(from("192.0.2.3", guess)), 400, `"wrong"`)
+		api.Do(guess.From("192.0.2.3")).Want(400, `"wrong"`)
 	}
-	want(t, api.Do(from("192.0.2.3", h.second("code", h.code()))), 429, "") // its own limit
-	want(t, api.Do(from("192.0.2.3", other.second("code", other.code()))), 201, "")
+	api.Do(h.second("code", h.code()).From("192.0.2.3")).Want(429) // its own limit
+	api.Do(other.second("code", other.code()).From("192.0.2.3")).Want(201)
 	api.Clock.Advance(30 * 24 * time.Hour)
 	h.lockOut()
-	want(t, api.Do(from("203.0.113.1", h.second("code", h.code()))), 429, "")
-	want(t, api.Do(from("203.0.113.1", basic("DELETE", mine, ada, values("code", h.code())))), 429, "too_many_requests")
+	api.Do(h.second("code", h.code()).From("203.0.113.1")).Want(429)
+	api.Do(basic("DELETE", mine, ada, values("code", h.code())).From("203.0.113.1")).Want(429, "too_many_requests")
 	api.Clock.Advance(24*time.Hour + time.Minute)
-	want(t, api.Do(from("203.0.113.1", h.second("code", h.code()))), 201, "")
+	api.Do(h.second("code", h.code()).From("203.0.113.1")).Want(201)
 }
 
 // TestDailyLimitOfNetwork guesses for a day from a network from which the owner has passed the second factor.
@@ -110,12 +103,12 @@ func TestDailyLimitOfNetwork(t *testing.T) {
 	for range 10 {
 		proof := values("challenge", challenge(), "code", h.wrong())
 		for range 10 {
-			want(t, api.Do(request{Method: "POST", Path: secondStep, Form: proof}), 400, `"wrong"`)
+			api.Do(request{Method: "POST", Path: secondStep, Form: proof}).Want(400, `"wrong"`)
 		}
 		api.Clock.Advance(15 * time.Minute)
 	}
-	want(t, answer(api, challenge(), "code", h.code()), 429, "too_many_requests")
-	want(t, answer(api, challenge(), "recovery_code", h.recovery[0]), 201, "")
+	answer(api, challenge(), "code", h.code()).Want(429, "too_many_requests")
+	answer(api, challenge(), "recovery_code", h.recovery[0]).Want(201)
 }
 
 // TestNetworkOfPassword signs in with only the password while the limit of wrong passwords is used up. Only a network from which
@@ -125,16 +118,16 @@ func TestNetworkOfPassword(t *testing.T) {
 	api := apitest.Start(t, behindProxy, testkit.Env("PUBLIC_SIGNUP", "true"))
 	h := enrol(t, api, api.SignUp("user"))
 	signIn := func(address, password string) testkit.Response {
-		return api.Do(from(address, request{Method: "POST", Path: "/auth", Email: h.Email, Password: password}))
+		return api.Do(request{Method: "POST", Path: "/auth", Email: h.Email, Password: password}.From(address))
 	}
-	want(t, signIn("192.0.2.1", testkit.Password), 401, "second_factor_required")
-	want(t, signIn("192.0.2.2", testkit.Password), 401, "second_factor_required")
-	want(t, api.Do(from("192.0.2.2", h.second("code", h.code()))), 201, "")
+	signIn("192.0.2.1", testkit.Password).Want(401, "second_factor_required")
+	signIn("192.0.2.2", testkit.Password).Want(401, "second_factor_required")
+	api.Do(h.second("code", h.code()).From("192.0.2.2")).Want(201)
 	for i := range 100 {
-		want(t, signIn(fmt.Sprint("198.51.100.", i/10), "wrong"), 401, "unauthorized")
+		signIn(fmt.Sprint("198.51.100.", i/10), "wrong").Want(401, "unauthorized")
 	}
-	want(t, signIn("192.0.2.1", testkit.Password), 429, "too_many_requests")
-	want(t, signIn("192.0.2.2", testkit.Password), 401, "second_factor_required")
+	signIn("192.0.2.1", testkit.Password).Want(429, "too_many_requests")
+	signIn("192.0.2.2", testkit.Password).Want(401, "second_factor_required")
 }
 
 // TestRecoveryCodeLimit guesses recovery codes, which have a limit per network, but no limit per account.
@@ -144,15 +137,15 @@ func TestRecoveryCodeLimit(t *testing.T) {
 	h := enrol(t, api, api.SignUp("user"))
 	challenge := h.challenge()
 	guess := func(address string) request {
-		return from(address, request{Method: "POST", Path: secondStep, Form: values("challenge", challenge, "recovery_code", "wrong")})
+		return request{Method: "POST", Path: secondStep, Form: values("challenge", challenge, "recovery_code", "wrong")}.From(address)
 	}
 	for i := range 110 {
-		want(t, api.Do(guess(fmt.Sprint("198.51.100.", i/10))), 400, `"wrong"`)
+		api.Do(guess(fmt.Sprint("198.51.100.", i/10))).Want(400, `"wrong"`)
 	}
-	want(t, api.Do(guess("198.51.100.0")), 429, "too_many_requests")
-	want(t, api.Do(from("198.51.100.0", h.second("recovery_code", h.recovery[0]))), 429, "too_many_requests")
-	want(t, api.Do(from("203.0.113.1", h.second("recovery_code", h.recovery[0]))), 201, "")
-	want(t, api.Do(from("198.51.100.0", h.second("code", h.code()))), 201, "")
+	api.Do(guess("198.51.100.0")).Want(429, "too_many_requests")
+	api.Do(h.second("recovery_code", h.recovery[0]).From("198.51.100.0")).Want(429, "too_many_requests")
+	api.Do(h.second("recovery_code", h.recovery[0]).From("203.0.113.1")).Want(201)
+	api.Do(h.second("code", h.code()).From("198.51.100.0")).Want(201)
 }
 
 // TestLimitsAfterReset resets the password after wrong codes. A reset proves the address, not the second factor.
@@ -164,6 +157,6 @@ func TestLimitsAfterReset(t *testing.T) {
 	h.lockOut()
 	api.Do(request{Method: "POST", Path: "/password-resets", As: testkit.MasterKey, Form: values("email", h.Email, "link", link)}).JSON(202)
 	reset := request{Method: "PUT", Path: "/password-resets/" + nextToken(t, api), Form: url.Values{"password": {testkit.Password}}}
-	want(t, api.Do(from("203.0.113.1", reset)), 200, h.Email)
-	want(t, api.Do(from("203.0.113.1", h.second("code", h.code()))), 429, "too_many_requests")
+	api.Do(reset.From("203.0.113.1")).Want(200, h.Email)
+	api.Do(h.second("code", h.code()).From("203.0.113.1")).Want(429, "too_many_requests")
 }

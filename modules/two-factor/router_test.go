@@ -99,14 +99,6 @@ func answer(api *testkit.API, challenge, name, code string) testkit.Response {
 	return api.Do(request{Method: "POST", Path: secondStep, Form: values("challenge", challenge, name, code)})
 }
 
-// want fails the test if the response has another status, or its body does not contain the fragment.
-func want(t *testing.T, response testkit.Response, status int, fragment string) {
-	t.Helper()
-	if response.Status != status || !strings.Contains(string(response.Body), fragment) {
-		t.Errorf("status %d, want %d with %q: %s", response.Status, status, fragment, response.Body)
-	}
-}
-
 func TestSequence(t *testing.T) {
 	t.Parallel()
 	api := apitest.Start(t)
@@ -119,7 +111,7 @@ func TestSequence(t *testing.T) {
 		}
 	}
 	state(false, 0)
-	want(t, api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", "123456")}), 409, "POST /users/me/two-factor")
+	api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", "123456")}).Want(409, "POST /users/me/two-factor")
 
 	response := api.Do(basic("POST", mine, ada, nil))
 	body := response.JSON(201)
@@ -139,20 +131,20 @@ func TestSequence(t *testing.T) {
 		t.Errorf("%d recovery codes", len(h.recovery))
 	}
 	state(true, 10)
-	want(t, api.Do(basic("POST", mine, ada, nil)), 403, "second_factor_required")
-	want(t, api.Do(basic("POST", mine, ada, values("recovery_code", h.recovery[0]))), 409, "is on")
-	want(t, api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", h.code())}), 409, "is on")
+	api.Do(basic("POST", mine, ada, nil)).Want(403, "second_factor_required")
+	api.Do(basic("POST", mine, ada, values("recovery_code", h.recovery[0]))).Want(409, "is on")
+	api.Do(request{Method: "PUT", Path: mine, As: ada.Token, Form: values("code", h.code())}).Want(409, "is on")
 
-	want(t, answer(api, h.challenge(), "code", h.code()), 201, `"refreshToken"`)
-	want(t, answer(api, h.challenge(), "recovery_code", strings.ToUpper(strings.ReplaceAll(h.recovery[3], "-", " "))), 201, `"refreshToken"`)
-	want(t, api.Do(request{Method: "GET", Path: "/auth/sessions?fields=amr", As: ada.Token}), 200, `"amr":["pwd","otp","mfa"]`)
+	answer(api, h.challenge(), "code", h.code()).Want(201, `"refreshToken"`)
+	answer(api, h.challenge(), "recovery_code", strings.ToUpper(strings.ReplaceAll(h.recovery[3], "-", " "))).Want(201, `"refreshToken"`)
+	api.Do(request{Method: "GET", Path: "/auth/sessions?fields=amr", As: ada.Token}).Want(200, `"amr":["pwd","otp","mfa"]`)
 	state(true, 8)
 
 	api.Clock.Advance(30 * time.Second)
-	want(t, api.Do(basic("DELETE", mine, ada, nil)), 403, "second_factor_required")
-	want(t, api.Do(basic("DELETE", mine, ada, values("code", h.code()))), 204, "")
+	api.Do(basic("DELETE", mine, ada, nil)).Want(403, "second_factor_required")
+	api.Do(basic("DELETE", mine, ada, values("code", h.code()))).Want(204)
 	state(false, 0)
-	want(t, api.Do(basic("DELETE", mine, ada, values("code", h.code()))), 404, "not_found")
+	api.Do(basic("DELETE", mine, ada, values("code", h.code()))).Want(404, "not_found")
 	api.SignIn(ada.Email, testkit.Password)
 }
 
@@ -191,11 +183,11 @@ func TestProofs(t *testing.T) {
 			test.form.Set("challenge", h.challenge())
 		}
 		t.Run(name, func(t *testing.T) {
-			want(t, api.Do(request{Method: "POST", Path: secondStep, Form: test.form}), 400, test.code)
+			api.Do(request{Method: "POST", Path: secondStep, Form: test.form}).Want(400, test.code)
 		})
 	}
-	want(t, answer(api, "x", "code", h.code()), 401, "Sign in again")
-	want(t, answer(api, h.challenge(), "code", " "+h.code()[:3]+" "+h.code()[3:]), 201, h.Email)
+	answer(api, "x", "code", h.code()).Want(401, "Sign in again")
+	answer(api, h.challenge(), "code", " "+h.code()[:3]+" "+h.code()[3:]).Want(201, h.Email)
 }
 
 func TestAdminRemoves(t *testing.T) {
@@ -205,16 +197,16 @@ func TestAdminRemoves(t *testing.T) {
 	remove := func(id string, as testkit.Account) testkit.Response {
 		return api.Do(request{Method: "DELETE", Path: "/users/" + id + "/two-factor", As: as.Token})
 	}
-	want(t, remove(admin.ID, admin), 403, "with a code")
+	remove(admin.ID, admin).Want(403, "with a code")
 	pending := h.challenge()
-	want(t, remove(h.ID, admin), 204, "")
-	want(t, remove(h.ID, admin), 404, "not_found")
-	want(t, answer(api, pending, "code", h.code()), 401, "Sign in again")
+	remove(h.ID, admin).Want(204)
+	remove(h.ID, admin).Want(404, "not_found")
+	answer(api, pending, "code", h.code()).Want(401, "Sign in again")
 	api.SignIn(h.Email, testkit.Password)
 	h.secret = create(api, h.Account) // not confirmed
-	want(t, answer(api, pending, "code", h.code()), 401, "Sign in again")
-	want(t, api.Do(basic("DELETE", mine, h.Account, values("code", h.code()))), 404, "not_found")
-	want(t, remove(h.ID, admin), 404, "not_found")
+	answer(api, pending, "code", h.code()).Want(401, "Sign in again")
+	api.Do(basic("DELETE", mine, h.Account, values("code", h.code()))).Want(404, "not_found")
+	remove(h.ID, admin).Want(404, "not_found")
 	if n := factors(t, api); n != 0 {
 		t.Errorf("%d second factors are left", n)
 	}
@@ -238,26 +230,26 @@ func TestRequired(t *testing.T) {
 		}
 		response := api.Do(request{Method: method, Path: strings.Replace(path, ":id", user.ID, 1), As: admin.Token})
 		if response.Status != 401 { // 401: the route requires another kind of credential
-			want(t, response, 403, "two_factor_required")
+			response.Want(403, "two_factor_required")
 		}
 	}
 	list := request{Method: "GET", Path: "/users", As: admin.Token}
-	want(t, api.Do(list), 403, "two_factor_required")
-	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + user.ID, As: admin.Token}), 403, "two_factor_required")
-	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: admin.Token}), 200, admin.Email)
-	want(t, api.Do(request{Method: "GET", Path: mine, As: admin.Token}), 200, `"enabled":false`)
-	want(t, api.Do(request{Method: "GET", Path: "/users/me", As: user.Token}), 200, user.Email)
+	api.Do(list).Want(403, "two_factor_required")
+	api.Do(request{Method: "DELETE", Path: "/users/" + user.ID, As: admin.Token}).Want(403, "two_factor_required")
+	api.Do(request{Method: "GET", Path: "/users/me", As: admin.Token}).Want(200, admin.Email)
+	api.Do(request{Method: "GET", Path: mine, As: admin.Token}).Want(200, `"enabled":false`)
+	api.Do(request{Method: "GET", Path: "/users/me", As: user.Token}).Want(200, user.Email)
 
 	h := enrol(t, api, admin)
-	want(t, api.Do(list), 200, user.Email) // the same session
-	want(t, api.Do(basic("DELETE", mine, admin, values("code", h.code()))), 204, "")
-	want(t, api.Do(list), 403, "two_factor_required")
-	want(t, api.Do(request{Method: "DELETE", Path: "/auth", As: admin.Token}), 204, "")
+	api.Do(list).Want(200, user.Email) // the same session
+	api.Do(basic("DELETE", mine, admin, values("code", h.code()))).Want(204)
+	api.Do(list).Want(403, "two_factor_required")
+	api.Do(request{Method: "DELETE", Path: "/auth", As: admin.Token}).Want(204)
 
 	promoted := api.SignUp("user")
 	boss := enrol(t, api, api.SignUp("admin"))
-	want(t, api.Do(request{Method: "PATCH", Path: "/users/" + promoted.ID, As: boss.Token, Form: values("role", "admin")}), 200, `"admin"`)
-	want(t, api.Do(request{Method: "GET", Path: "/users", As: promoted.Token}), 403, "two_factor_required")
+	api.Do(request{Method: "PATCH", Path: "/users/" + promoted.ID, As: boss.Token, Form: values("role", "admin")}).Want(200, `"admin"`)
+	api.Do(request{Method: "GET", Path: "/users", As: promoted.Token}).Want(403, "two_factor_required")
 }
 
 // TestNotices checks the emails to a user whose second factor changes.
@@ -272,14 +264,14 @@ func TestNotices(t *testing.T) {
 	}
 	h, admin := enrol(t, api, api.SignUp("user")), api.SignUp("admin")
 	next("was turned on")
-	want(t, api.Do(basic("DELETE", mine, h.Account, values("code", h.code()))), 204, "")
+	api.Do(basic("DELETE", mine, h.Account, values("code", h.code()))).Want(204)
 	next("was turned off")
 	h = enrol(t, api, h.Account)
 	next("was turned on")
-	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + h.ID + "/two-factor", As: admin.Token}), 204, "")
+	api.Do(request{Method: "DELETE", Path: "/users/" + h.ID + "/two-factor", As: admin.Token}).Want(204)
 	next("An administrator turned off")
 	create(api, h.Account) // not confirmed
-	want(t, api.Do(request{Method: "DELETE", Path: "/users/" + h.ID + "/two-factor", As: admin.Token}), 404, "")
+	api.Do(request{Method: "DELETE", Path: "/users/" + h.ID + "/two-factor", As: admin.Token}).Want(404)
 	api.Finish()
 	api.Email.None(t)
 }
@@ -289,8 +281,8 @@ func TestDeletedWithUser(t *testing.T) {
 	api := apitest.Start(t)
 	h := enrol(t, api, api.SignUp("user"))
 	pending := h.challenge()
-	want(t, api.Do(request{Method: "DELETE", Path: "/users/me", As: h.Token, Form: values("recovery_code", h.recovery[0])}), 204, "")
-	want(t, answer(api, pending, "code", h.code()), 401, "Sign in again")
+	api.Do(request{Method: "DELETE", Path: "/users/me", As: h.Token, Form: values("recovery_code", h.recovery[0])}).Want(204)
+	answer(api, pending, "code", h.code()).Want(401, "Sign in again")
 	if n := factors(t, api); n != 0 {
 		t.Errorf("%d second factors are left", n)
 	}
@@ -321,7 +313,7 @@ func TestKeyRotation(t *testing.T) {
 		h.api = api.Instance(options...)
 		api.Clock.Advance(30 * time.Second)
 		t.Log(step.name)
-		want(t, answer(h.api, h.challenge(), "code", h.code()), step.status, "")
+		answer(h.api, h.challenge(), "code", h.code()).Want(step.status)
 	}
-	want(t, answer(h.api, h.challenge(), "recovery_code", h.recovery[0]), 201, "")
+	answer(h.api, h.challenge(), "recovery_code", h.recovery[0]).Want(201)
 }
