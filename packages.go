@@ -4,6 +4,7 @@
 //
 //   - kit: what a module receives and provides
 //   - server: runs a service, and has its commands
+//   - kit/route: the table of routes: who may call them, and what they may cost
 //   - kit/rest: reads requests and writes responses
 //   - kit/resource: collections that enforce who sees and changes a record, and references between them
 //   - kit/listing: lists with search, filters, sorting and pages

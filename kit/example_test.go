@@ -20,6 +20,7 @@ import (
 	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/sqlite"
 	"example.com/ginseng/server"
@@ -53,9 +54,9 @@ func NewBoard(d kit.Deps) *Board {
 }
 
 // Routes implements kit.Module. A line shows who may call a route, and what runs before its handler.
-func (b *Board) Routes(r gin.IRouter, mw kit.Middleware) {
-	r.POST("/notices", mw.Auth.Master, mw.Idempotency, rest.Handle(b.create))
-	r.GET("/notices/:id", mw.Auth.Public, rest.Handle(b.get))
+func (b *Board) Routes(r *route.Router) {
+	r.POST("/notices", route.Master, b.create, route.Idempotent)
+	r.GET("/notices/:id", route.Public, b.get)
 }
 
 func (b *Board) create(g *gin.Context) error {

@@ -3,6 +3,7 @@ package middleware
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"net/http"
 	"slices"
@@ -11,10 +12,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 )
 
@@ -28,96 +29,75 @@ type Authenticator struct {
 	Passwords   access.PasswordVerifier // nil: passwords are invalid
 	QueryTokens bool                    // access_token is accepted in the query string; otherwise, it is an error there
 	Writes      *UserWrites             // nil: there is no limit
-	Alone       bool                    // a request counts as much as the limit of Writes, so a user has one in progress at a time
 
 	SecondFactors access.SecondFactorVerifier // nil: users have no second factor
 	Now           func() time.Time
 
-	restricted bool // accepts users with an access.Restriction
-	largeBody  bool // accepts bodies up to the largest size of BodyLimit
-	anyKey     bool // accepts every API key
-	checkOnly  bool // responds instead of calling the handlers; see CheckOnly
+	route route.Route // see Handler
 }
 
-// Middleware returns one middleware per kind of caller. Each middleware reads the query string and the body, which can contain
-// the credential, and sets rest.Caller.
-func (a Authenticator) Middleware() kit.Auth {
-	return kit.Auth{
-		Public:   a.handler(a.public),
-		SignIn:   a.handler(a.signIn),
-		Master:   a.handler(a.master),
-		User:     a.handler(a.user),
-		Admin:    a.handler(a.admin),
-		Role:     func(roles ...access.Role) gin.HandlerFunc { return a.handler(a.role(roles)) },
-		Provider: a.handler(a.provider),
-		Refresh:  a.handler(a.refresh),
-
-		StepUp:       a.handler(a.stepUp),
-		StepUpAdmin:  a.handler(a.stepUpAdmin),
-		StepUpOthers: a.handler(a.stepUpOthers),
-
-		AllowRestricted: func() kit.Auth {
-			a := a
-			a.restricted = true
-			return a.Middleware()
-		},
-		AllowLargeBody: func() kit.Auth {
-			a := a
-			a.largeBody = true
-			return a.Middleware()
-		},
-		AllowAPIKey: func() kit.Auth {
-			a := a
-			a.anyKey = true
-			return a.Middleware()
-		},
-	}
+// Handler returns the middleware that authenticates the requests to a route. It reads the query string and the body, which can
+// contain the credential, and sets rest.Caller.
+func (a Authenticator) Handler(r *route.Route) gin.HandlerFunc {
+	a.route = *r
+	authenticate := a.authenticate()
+	return func(g *gin.Context) { a.handle(g, authenticate) }
 }
 
-// checkRestriction returns the error of the caller's restriction. It returns nil if there is no restriction, if the restriction
-// allows the request, or if the route accepts restricted users.
-func (a Authenticator) checkRestriction(g *gin.Context, caller access.Principal) error {
-	r := caller.Restriction
-	if r == nil || a.restricted || r.Reads && g.Request.Method == http.MethodGet {
-		return nil
+// authenticate returns the function that returns the caller of a request, and fails if the route does not accept the caller.
+func (a Authenticator) authenticate() func(*gin.Context) (access.Principal, error) {
+	switch a.route.Kind {
+	case route.KindPublic:
+		return a.public
+	case route.KindSignIn:
+		return a.signIn
+	case route.KindRefresh:
+		return a.refresh
+	case route.KindProvider:
+		return a.provider
+	case route.KindMaster:
+		return a.master
+	case route.KindUser, route.KindAdmin, route.KindRole:
+		return a.user
+	case route.KindStepUp, route.KindStepUpAdmin:
+		return a.stepUp
+	case route.KindStepUpOthers:
+		return a.stepUpOthers
 	}
-	return r.Err
+	panic(fmt.Sprintf("middleware: the route %s %s has no caller", a.route.Method, a.route.Path))
 }
 
-// handler returns the middleware for the callers that authenticate accepts.
-func (a Authenticator) handler(authenticate func(*gin.Context) (access.Principal, error)) gin.HandlerFunc {
-	return func(g *gin.Context) {
-		g.Writer.Header().Add("Vary", "Authorization")
-		if _, err := rest.ParseQuery(g); err != nil {
-			rest.Fail(g, err)
-			return
-		}
-		caller, end, err := a.admit(g, authenticate)
-		if end != nil {
-			ctx, rolledBack := store.WithRollbacks(g.Request.Context())
-			g.Request = g.Request.WithContext(ctx)
-			defer func() { endAfter(rolledBack(), end) }()
-		}
-		if err == nil && !a.QueryTokens && rest.Query(g).Has(rest.Credential) {
-			err = invalidCredential("query", apperr.Unknown, "Is not accepted in a query string. Send it as Authorization: Bearer.")
-		}
-		if err != nil {
-			rest.Fail(g, err)
-			return
-		}
-		if a.checkOnly {
-			g.AbortWithStatus(http.StatusNoContent)
-			return
-		}
-		rest.SetCaller(g, caller)
-		if g.Request.Method != http.MethodGet {
-			g.Request = g.Request.WithContext(store.WithAuthor(g.Request.Context(), author(g, caller)))
-		}
-		if caller.Master || caller.IsUser() {
-			g.Header("Cache-Control", "private, no-cache") // caches cannot tell that a URL contains a credential (RFC 6750 section 2.3)
-		}
-		g.Next() // end must be called after the handlers
+// handle calls the handlers that follow if authenticate accepts the caller.
+func (a Authenticator) handle(g *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) {
+	g.Writer.Header().Add("Vary", "Authorization")
+	if _, err := rest.ParseQuery(g); err != nil {
+		rest.Fail(g, err)
+		return
 	}
+	caller, end, err := a.admit(g, authenticate)
+	if end != nil {
+		ctx, rolledBack := store.WithRollbacks(g.Request.Context())
+		g.Request = g.Request.WithContext(ctx)
+		defer func() { endAfter(rolledBack(), end) }()
+	}
+	if err == nil && !a.QueryTokens && rest.Query(g).Has(rest.Credential) {
+		err = invalidCredential("query", apperr.Unknown, "Is not accepted in a query string. Send it as Authorization: Bearer.")
+	}
+	if err != nil {
+		rest.Fail(g, err)
+		return
+	}
+	rest.SetCaller(g, caller)
+	if key := caller.Key; key != nil && !a.route.AnyKey && !key.Has(a.route.Resource, access.ScopeRead) {
+		rest.OnlyID(g)
+	}
+	if g.Request.Method != http.MethodGet {
+		g.Request = g.Request.WithContext(store.WithAuthor(g.Request.Context(), author(g, caller)))
+	}
+	if caller.Master || caller.IsUser() {
+		g.Header("Cache-Control", "private, no-cache") // caches cannot tell that a URL contains a credential (RFC 6750 section 2.3)
+	}
+	g.Next() // end must be called after the handlers
 }
 
 // author returns the author of changes that the request makes. An operation of a batch has the request ID of the batch.
@@ -137,7 +117,7 @@ func author(g *gin.Context, caller access.Principal) store.Author {
 // the Authorization header has a valid credential.
 func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := g.Request.Context()
-	if body, ok := g.Request.Body.(*limitedBody); ok && a.largeBody {
+	if body, ok := g.Request.Body.(*limitedBody); ok && a.route.LargeBody {
 		body.size = body.largest
 	}
 	if sender := a.largeBodySender(g); sender.IsUser() {
@@ -153,10 +133,10 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 	if err != nil {
 		return caller, end, err
 	}
-	if err := a.checkRestriction(g, caller); err != nil {
+	if err := a.route.CheckRestriction(caller); err != nil {
 		return caller, end, err
 	}
-	if caller.IsUser() && end == nil && g.Request.Method != http.MethodGet {
+	if _, inProcess := route.CalledBy(g.Request); caller.IsUser() && end == nil && g.Request.Method != http.MethodGet && !inProcess {
 		end, err = a.Writes.begin(ctx, a.writer(caller), a.writeSize(g))
 	}
 	return caller, end, err
@@ -164,9 +144,9 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 
 // writeSize returns the size of a request for the limit of UserWrites: the number of bytes read from the body. If no bytes have
 // been read, the size is Content-Length or, if Content-Length is unknown, the limit of the route. If the response can contain a
-// record that is larger than the body, the size is at least minChange. With Alone, the size exceeds every limit.
+// record that is larger than the body, the size is at least minChange. With route.Alone, the size exceeds every limit.
 func (a Authenticator) writeSize(g *gin.Context) (size int64) {
-	if a.Alone {
+	if a.route.Alone {
 		return math.MaxInt64
 	}
 	if body, ok := g.Request.Body.(*limitedBody); ok {
@@ -179,7 +159,7 @@ func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 			size = body.size
 		}
 	}
-	if a.largeBody && g.Request.Method != http.MethodPost {
+	if a.route.LargeBody && g.Request.Method != http.MethodPost {
 		size = max(size, minChange)
 	}
 	return size
@@ -259,12 +239,11 @@ func (a Authenticator) master(g *gin.Context) (access.Principal, error) {
 		return p, err
 	case !given:
 		return p, apperr.New(apperr.Unauthorized, "The master key is missing. Send it from a server, as access_token in the body; a page or an app must not contain it.")
-	case !p.Master:
-		return p, apperr.New(apperr.Unauthorized, "This operation takes the master key, not a user token.")
 	}
-	return p, nil
+	return p, a.route.CheckKind(p)
 }
 
+// user accepts a user token. On routes for admins or for roles, the user must have the role.
 func (a Authenticator) user(g *gin.Context) (access.Principal, error) {
 	p, given, err := a.caller(g, true)
 	switch {
@@ -272,35 +251,8 @@ func (a Authenticator) user(g *gin.Context) (access.Principal, error) {
 		return p, err
 	case !given:
 		return p, apperr.New(apperr.Unauthorized, `A user token is missing. Sign in, and send the token as access_token, or in the header "Authorization: Bearer …".`)
-	case !p.IsUser():
-		return p, apperr.New(apperr.Unauthorized, "This operation takes a user token, not the master key.")
 	}
-	return p, nil
-}
-
-func (a Authenticator) admin(g *gin.Context) (access.Principal, error) { return onlyAdmin(a.user(g)) }
-
-// onlyAdmin returns its arguments. If err is nil and the caller is not an admin, onlyAdmin fails with Forbidden.
-func onlyAdmin(p access.Principal, err error) (access.Principal, error) {
-	if err == nil && !p.IsAdmin() {
-		err = apperr.New(apperr.Forbidden, "Only an admin may do this.")
-	}
-	return p, err
-}
-
-func (a Authenticator) role(roles []access.Role) func(*gin.Context) (access.Principal, error) {
-	names := make([]string, len(roles))
-	for i, role := range roles {
-		names[i] = string(role)
-	}
-	forbidden := apperr.New(apperr.Forbidden, "Only an admin or a user with the role %s may do this.", strings.Join(names, " or "))
-	return func(g *gin.Context) (access.Principal, error) {
-		p, err := a.user(g)
-		if err == nil && !p.HasRole(roles...) {
-			err = forbidden
-		}
-		return p, err
-	}
+	return p, a.route.CheckKind(p)
 }
 
 func (a Authenticator) basic(g *gin.Context) (access.Principal, error) {
@@ -327,15 +279,22 @@ func (a Authenticator) basic(g *gin.Context) (access.Principal, error) {
 }
 
 // caller verifies the credential of the request. If the credential is an API key, caller also checks that the route accepts the
-// key. given reports whether the request has a credential. For inBody, see optional.
+// key. given reports whether the request has a credential. For inBody, see optional. A request of route.Table.Call has the caller
+// of the call, and a credential in its body is an error.
 func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, given bool, err error) {
 	token, given, err := a.credential(g, inBody)
+	if p, inProcess := route.CalledBy(g.Request); inProcess && err == nil {
+		if given {
+			return p, true, errTwoCredentials("body")
+		}
+		return p, p.Master || p.IsUser(), a.route.CheckKey(p)
+	}
 	if err != nil || !given {
 		return p, given, err
 	}
 	p, err = a.verify(g, token)
 	if err == nil {
-		err = a.checkKey(g, p)
+		err = a.route.CheckKey(p)
 	}
 	return p, true, err
 }
@@ -349,7 +308,7 @@ func (a Authenticator) Verify(ctx context.Context, g *gin.Context) (access.Princ
 	}
 	caller, err := a.verifyUser(ctx, access.Client{}, token)
 	if err == nil {
-		err = a.checkRestriction(g, caller)
+		err = a.route.CheckRestriction(caller)
 	}
 	return caller, err
 }
@@ -398,11 +357,15 @@ func (a Authenticator) credential(g *gin.Context, inBody bool) (token string, gi
 	for i, s := range all {
 		value := strings.TrimSpace(s.token)
 		if i > 0 && value != token {
-			return "", false, invalidCredential(s.in, apperr.FieldConflict, "Is given twice with different values. Send it once.")
+			return "", false, errTwoCredentials(s.in)
 		}
 		token = value
 	}
 	return token, len(all) > 0, nil
+}
+
+func errTwoCredentials(in string) error {
+	return invalidCredential(in, apperr.FieldConflict, "Is given twice with different values. Send it once.")
 }
 
 func invalidCredential(in string, code apperr.FieldCode, message string) error {

@@ -215,7 +215,7 @@ func SecurityHeaders() gin.HandlerFunc {
 	return func(g *gin.Context) { maps.Copy(g.Writer.Header(), headers) }
 }
 
-// SmallBody is the maximum size in bytes of a body on routes without kit.Auth.AllowLargeBody. A smaller limit that is passed to
+// SmallBody is the maximum size in bytes of a body on routes without route.LargeBody. A smaller limit that is passed to
 // BodyLimit takes precedence.
 const SmallBody = 16 << 10
 
@@ -227,7 +227,7 @@ const (
 	userBodies      = 24 << 20
 )
 
-// BodyLimit limits request bodies to SmallBody bytes, or to largest on routes with kit.Auth.AllowLargeBody. If largest is
+// BodyLimit limits request bodies to SmallBody bytes, or to largest on routes with route.LargeBody. If largest is
 // smaller than SmallBody, largest is the limit of every route. BodyLimit also limits the total memory of bodies larger than
 // SmallBody. timeout is the time from the header to the end of the body. A body waits for memory for at most a third of the
 // timeout. The body's Read returns *http.MaxBytesError if the body is too large, os.ErrDeadlineExceeded after the timeout, and
@@ -261,7 +261,7 @@ type limitedBody struct {
 	io.ReadCloser
 	announced     int64        // Content-Length; -1 if it is unknown
 	size          int64        // limit of the body
-	largest       int64        // limit of the body with kit.Auth.AllowLargeBody
+	largest       int64        // limit of the body with route.LargeBody
 	read          int64        // number of bytes read so far
 	releaseShare  func()       // releases the memory that the body has acquired from shares; nil if there is none
 	shares, users *slot.Shares // shares: the memory for this body; users: the memory for bodies of users

@@ -12,6 +12,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 )
 
@@ -23,23 +24,32 @@ func (anyKey) VerifyKey(_ context.Context, _ access.Client, key string) (access.
 	return access.Principal{UserID: store.NewID(), Role: access.RoleUser, Key: &access.Key{ID: store.NewID(), Scopes: scopes}}, nil
 }
 
+// mounted returns a handler with routes that have only the middleware of the Authenticator.
+func mounted(a Authenticator, add func(*route.Router)) *gin.Engine {
+	engine, table := gin.New(), route.Table{}
+	add(table.Router())
+	for _, r := range table.Routes() {
+		engine.Handle(r.Method, r.Path, a.Handler(r), rest.Handle(r.Handler))
+	}
+	return engine
+}
+
 // TestAPIKeys sends API keys to routes with every kind of authentication, some of them routes of a resource.
 func TestAPIKeys(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
-	auth := Authenticator{APIKeys: anyKey{}, Keys: access.NewKeys([]string{"master"})}.Middleware()
-	engine := gin.New()
-	ok := rest.Handle(rest.NoContent)
-	notes := engine.Group("/notes", Resource("notes"))
-	notes.GET("", auth.Public, ok)
-	notes.POST("", auth.User, ok)
-	notes.DELETE("", auth.Admin, ok)
-	engine.GET("/marked", auth.AllowAPIKey().User, ok)
-	for path, handler := range map[string]gin.HandlerFunc{
-		"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/user": auth.User, "/admin": auth.Admin, "/master": auth.Master, "/step-up": auth.StepUp,
-		"/step-up-admin": auth.StepUpAdmin, "/step-up-others/:id": auth.StepUpOthers,
-	} {
-		engine.GET(path, handler, ok)
-	}
+	engine := mounted(Authenticator{APIKeys: anyKey{}, Keys: access.NewKeys([]string{"master"})}, func(r *route.Router) {
+		notes := r.Resource("notes")
+		notes.GET("/notes", route.Public, rest.NoContent)
+		notes.POST("/notes", route.User, rest.NoContent)
+		notes.DELETE("/notes", route.Admin, rest.NoContent)
+		r.GET("/marked", route.User, rest.NoContent, route.AllowAPIKey)
+		for path, caller := range map[string]route.Caller{
+			"/public": route.Public, "/sign-in": route.SignIn, "/provider": route.Provider, "/user": route.User, "/admin": route.Admin, "/master": route.Master,
+			"/step-up": route.StepUp, "/step-up-admin": route.StepUpAdmin, "/step-up-others/:id": route.StepUpOthers,
+		} {
+			r.GET(path, caller, rest.NoContent)
+		}
+	})
 	for _, test := range []struct {
 		route, scopes string
 		status        int
@@ -79,14 +89,11 @@ func TestAPIKeys(t *testing.T) {
 // TestWriteOnlyKey sends keys with and without the scope to read to routes that respond with a record in every way.
 func TestWriteOnlyKey(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
-	auth := Authenticator{APIKeys: anyKey{}}.Middleware()
 	record := store.NewMeta(store.NewID(), store.Time{})
 	view := struct {
 		ID    store.ID `json:"id"`
 		Title string   `json:"title"`
 	}{record.ID, "secret"}
-	engine := gin.New()
-	notes := engine.Group("/notes", Resource("notes"), auth.User)
 	for path, respond := range map[string]func(*gin.Context) error{
 		"/record":       func(g *gin.Context) error { return rest.Record(g, record, view) },
 		"/created":      func(g *gin.Context) error { return rest.Created(g, record, view) },
@@ -97,7 +104,7 @@ func TestWriteOnlyKey(t *testing.T) {
 		"/secret":       func(g *gin.Context) error { return rest.CreatedSecret(g, view) },
 		"/list":         func(g *gin.Context) error { return rest.OK(g, []any{view}) },
 	} {
-		notes.POST(path, rest.Handle(respond))
+		engine := mounted(Authenticator{APIKeys: anyKey{}}, func(r *route.Router) { r.Resource("notes").POST("/notes"+path, route.User, respond) })
 		for scopes, title := range map[string]bool{"notes:write": false, "*:write,others:read": false, "notes:write,notes:read": true, "*:read,*:write": true} {
 			r := httptest.NewRequest("POST", "/notes"+path, http.NoBody)
 			r.Header.Set("Authorization", "Bearer "+access.KeyPrefix+scopes)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,6 +18,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 )
 
@@ -43,19 +45,22 @@ const keyPrefix = "key-"
 const userLimit = 2 * minWrite
 
 // limited returns a handler with the routes POST /small, POST /account with AllowRestricted, POST /alone with Alone, and POST and
-// PATCH /large with AllowLargeBody, which respond 204.
+// PATCH /large with LargeBody, which respond 204.
 func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	engine.Use(BodyLimit(1<<20, timeout))
 	authenticator := Authenticator{Tokens: users{}, Writes: NewUserWrites(userLimit, time.Millisecond)}
-	auth := authenticator.Middleware()
-	end := func(g *gin.Context) { _ = rest.NoContent(g) }
-	engine.POST("/small", append([]gin.HandlerFunc{auth.Public}, append(handlers, end)...)...)
-	engine.POST("/account", append([]gin.HandlerFunc{auth.AllowRestricted().Public}, append(handlers, end)...)...)
-	authenticator.Alone = true
-	engine.POST("/alone", append([]gin.HandlerFunc{authenticator.Middleware().Public}, append(handlers, end)...)...)
-	engine.Match([]string{"POST", "PATCH"}, "/large", append([]gin.HandlerFunc{auth.AllowLargeBody().Public}, append(handlers, end)...)...)
+	var table route.Table
+	r := table.Router()
+	r.POST("/small", route.Public, rest.NoContent)
+	r.POST("/account", route.Public, rest.NoContent, route.AllowRestricted)
+	r.POST("/alone", route.Public, rest.NoContent, route.Alone)
+	r.POST("/large", route.Public, rest.NoContent, route.LargeBody)
+	r.PATCH("/large", route.Public, rest.NoContent, route.LargeBody)
+	for _, row := range table.Routes() {
+		engine.Handle(row.Method, row.Path, slices.Concat([]gin.HandlerFunc{authenticator.Handler(row)}, handlers, []gin.HandlerFunc{rest.Handle(row.Handler, rest.AnyQuery)})...)
+	}
 	return engine
 }
 

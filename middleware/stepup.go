@@ -8,21 +8,16 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 )
 
-// stepUp accepts the callers that both tokenOrBasic and checkSignIn accept.
+// stepUp accepts the callers that both tokenOrBasic and checkSignIn accept. On routes for admins, the user must be an admin.
 func (a Authenticator) stepUp(g *gin.Context) (access.Principal, error) {
 	p, err := a.tokenOrBasic(g)
 	if err == nil {
-		err = a.checkSignIn(g, p)
+		err = a.route.CheckKind(p)
 	}
-	return p, err
-}
-
-// stepUpAdmin is like stepUp, but accepts only admins.
-func (a Authenticator) stepUpAdmin(g *gin.Context) (access.Principal, error) {
-	p, err := onlyAdmin(a.tokenOrBasic(g))
 	if err == nil {
 		err = a.checkSignIn(g, p)
 	}
@@ -47,10 +42,13 @@ func (a Authenticator) stepUpOthers(g *gin.Context) (access.Principal, error) {
 // tokenOrBasic accepts a user token or, if the Authorization header has the scheme Basic, an email address and a password.
 func (a Authenticator) tokenOrBasic(g *gin.Context) (access.Principal, error) {
 	scheme, _, _ := strings.Cut(g.GetHeader("Authorization"), " ")
+	_, inProcess := route.CalledBy(g.Request)
 	_, given, err := a.credential(g, true)
 	switch {
 	case err != nil:
 		return access.Principal{}, err
+	case inProcess:
+		return a.user(g)
 	case strings.EqualFold(scheme, "Basic"):
 		p, err := a.basic(g)
 		p.AuthTime = a.Now()
@@ -65,7 +63,7 @@ func (a Authenticator) tokenOrBasic(g *gin.Context) (access.Principal, error) {
 
 // checkSignIn checks that the user has signed in recently or with this request. If the user has a second factor, the sign-in or
 // this request must include the second factor. ReauthenticationRequired: the sign-in is too old. SecondFactorRequired,
-// ValidationFailed, TooManyRequests: see access.SecondFactorVerifier. checkSignIn also returns the errors of checkRestriction.
+// ValidationFailed, TooManyRequests: see access.SecondFactorVerifier. checkSignIn also returns the errors of CheckRestriction.
 func (a Authenticator) checkSignIn(g *gin.Context, p access.Principal) error {
 	if err := a.checkRecent(g, p); err != nil || p.MultiFactor || a.SecondFactors == nil {
 		return err
@@ -82,9 +80,9 @@ func (a Authenticator) checkSignIn(g *gin.Context, p access.Principal) error {
 	return err
 }
 
-// checkRecent returns the errors of access.Principal.CheckRecent and of checkRestriction.
+// checkRecent returns the errors of access.Principal.CheckRecent and of CheckRestriction.
 func (a Authenticator) checkRecent(g *gin.Context, p access.Principal) error {
-	if err := a.checkRestriction(g, p); err != nil {
+	if err := a.route.CheckRestriction(p); err != nil {
 		return err
 	}
 	return p.CheckRecent(a.Now())

@@ -23,6 +23,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 )
 
 // Documents has the description of the API as JSON, in two formats: OpenAPI 3 and Swagger 2.
@@ -35,35 +36,48 @@ const docsPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-sr
 //go:embed swaggerui/*.html swaggerui/*.js swaggerui/*.gz swaggerui/*.png
 var swaggerUI embed.FS
 
-// mountDocs adds /openapi.json and Swagger UI at /docs/. root is the path of the API. gin-swagger serves only the Swagger 2
-// document. Its HTML page is not used, because the page can neither sort operations nor hide the server list.
-func mountDocs(engine *gin.Engine, docs Documents, root string) {
-	openAPI := sync.OnceValue(func() file {
+// documentation has /openapi.json and Swagger UI at /docs/. gin-swagger serves only the Swagger 2 document. Its HTML page is not used, because the page can neither sort operations nor hide the server list.
+type documentation struct {
+	openAPI, swagger func() file
+	files            func() map[string]file
+	page             gin.HandlerFunc
+}
+
+func newDocumentation(docs Documents, root string) *documentation {
+	d := &documentation{files: sync.OnceValue(uiFiles)}
+	d.openAPI = sync.OnceValue(func() file {
 		return newFile(rest.ContentType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
 	})
-	swagger := sync.OnceValue(func() file { return newFile(rest.ContentType, withRoot(docs.Swagger, "basePath", root+"/")) })
+	d.swagger = sync.OnceValue(func() file { return newFile(rest.ContentType, withRoot(docs.Swagger, "basePath", root+"/")) })
 	instance := rand.Text()
-	swag.Register(instance, document(func() string { return string(swagger().content) }))
-	doc := ginswagger.CustomWrapHandler(&ginswagger.Config{InstanceName: instance}, new(webdav.Handler))
-	files := sync.OnceValue(uiFiles)
+	swag.Register(instance, document(func() string { return string(d.swagger().content) }))
+	d.page = ginswagger.CustomWrapHandler(&ginswagger.Config{InstanceName: instance}, new(webdav.Handler))
+	return d
+}
 
-	engine.GET("/openapi.json", ignoreWriteErrors, func(g *gin.Context) { openAPI().serve(g) })
-	engine.GET("/docs", func(g *gin.Context) { redirect(g, "docs/") })
-	engine.GET("/docs/*any", ignoreWriteErrors, func(g *gin.Context) {
-		g.Header("Content-Security-Policy", docsPolicy)
-		name := cmp.Or(strings.TrimPrefix(g.Param("any"), "/"), "index.html")
-		f, ok := files()[name]
-		switch {
-		case name == "doc.json":
-			if !swagger().notModified(g) {
-				doc(g)
-			}
-		case ok:
-			f.serve(g)
-		default:
-			rest.Fail(g, apperr.New(apperr.NotFound, "This path does not exist."))
+// Routes implements kit.Module.
+func (d *documentation) Routes(r *route.Router) {
+	r = r.AtRoot()
+	r.GET("/openapi.json", route.Open, func(g *gin.Context) error { d.openAPI().serve(g); return nil }, route.With(ignoreWriteErrors))
+	r.GET("/docs", route.Open, func(g *gin.Context) error { redirect(g, "docs/"); return nil })
+	r.GET("/docs/*any", route.Open, d.serve, route.With(ignoreWriteErrors))
+}
+
+func (d *documentation) serve(g *gin.Context) error {
+	g.Header("Content-Security-Policy", docsPolicy)
+	name := cmp.Or(strings.TrimPrefix(g.Param("any"), "/"), "index.html")
+	f, ok := d.files()[name]
+	switch {
+	case name == "doc.json":
+		if !d.swagger().notModified(g) {
+			d.page(g)
 		}
-	})
+	case ok:
+		f.serve(g)
+	default:
+		return apperr.New(apperr.NotFound, "This path does not exist.")
+	}
+	return nil
 }
 
 // ignoreWriteErrors removes the errors of handlers from the log, unless the status is 500 or more. Gin records an error if a
@@ -180,10 +194,16 @@ func withRoot(doc []byte, property string, value any) []byte {
 // emailsPolicy is the Content-Security-Policy of email previews. It allows inline styles and nothing else.
 const emailsPolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
-// mountEmails adds GET /dev/emails, which lists the modules' email previews. It also adds the previews: /dev/emails/NAME.html
-// and /dev/emails/NAME.txt.
-func mountEmails(engine *gin.Engine, modules []kit.Module) {
-	const htmlType, textType = "text/html; charset=utf-8", "text/plain; charset=utf-8"
+const htmlType, textType = "text/html; charset=utf-8", "text/plain; charset=utf-8"
+
+// previews has GET /dev/emails, which lists the modules' email previews, and the previews: /dev/emails/NAME.html and
+// /dev/emails/NAME.txt.
+type previews struct {
+	index []byte
+	pages map[string]file
+}
+
+func newPreviews(modules []kit.Module) previews {
 	var list strings.Builder
 	pages := map[string]file{}
 	for _, m := range modules {
@@ -200,17 +220,24 @@ func mountEmails(engine *gin.Engine, modules []kit.Module) {
 	}
 	index := []byte("<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Emails</title>\n<style>body { font-family: sans-serif } td { padding: 4px 12px }</style>\n" +
 		"<h1>Emails</h1>\n<p>Edit them in <code>modules/*/emails</code>, and restart the service.</p>\n<table>\n" + list.String() + "</table>\n")
-	engine.GET("/dev/emails", func(g *gin.Context) {
+	return previews{index, pages}
+}
+
+// Routes implements kit.Module.
+func (p previews) Routes(r *route.Router) {
+	r = r.AtRoot()
+	r.GET("/dev/emails", route.Open, func(g *gin.Context) error {
 		g.Header("Content-Security-Policy", emailsPolicy)
-		g.Data(http.StatusOK, htmlType, index)
+		g.Data(http.StatusOK, htmlType, p.index)
+		return nil
 	})
-	engine.GET("/dev/emails/:file", func(g *gin.Context) {
-		page, ok := pages[g.Param("file")]
+	r.GET("/dev/emails/:file", route.Open, func(g *gin.Context) error {
+		page, ok := p.pages[g.Param("file")]
 		if !ok {
-			rest.Fail(g, apperr.New(apperr.NotFound, "This email does not exist. GET /dev/emails lists the emails."))
-			return
+			return apperr.New(apperr.NotFound, "This email does not exist. GET /dev/emails lists the emails.")
 		}
 		g.Header("Content-Security-Policy", emailsPolicy)
 		g.Data(http.StatusOK, page.contentType, page.content)
+		return nil
 	})
 }

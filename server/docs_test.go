@@ -13,10 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gin-gonic/gin"
-
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 )
 
 // pageSums are the SHA-256 sums of the files in the package of Swagger UI.
@@ -37,7 +35,7 @@ func pageSums(t *testing.T) map[string]string {
 // TestPage loads the page with and without gzip. The files must be those of the package.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	s := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {})
+	s := newHandler(t, io.Discard, func(*route.Router) {})
 	page := do(s, "GET", "/docs/", "", "").Body.String()
 	sums := pageSums(t)
 	for name, contentType := range map[string]string{
@@ -97,7 +95,7 @@ func (w *writes) Write(p []byte) (int, error) {
 // TestPageInParts checks that the largest file, requested without gzip, is decompressed while it is written.
 func TestPageInParts(t *testing.T) {
 	t.Parallel()
-	s := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {})
+	s := newHandler(t, io.Discard, func(*route.Router) {})
 	w := &writes{ResponseWriter: httptest.NewRecorder()}
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/docs/swagger-ui-bundle.js", nil))
 	if w.all < 1<<20 || w.largest > 64<<10 {
@@ -109,7 +107,7 @@ func TestPageInParts(t *testing.T) {
 // from the first request.
 func TestPageAfterStrangeRequests(t *testing.T) {
 	t.Parallel()
-	s := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {})
+	s := newHandler(t, io.Discard, func(*route.Router) {})
 	for _, path := range []string{"/docs/swagger-ui.css?x=/a/index.html", "/docs/favicon-16x16.png?/doc.json", "/docs/swagger-ui-bundle.js"} {
 		if w := do(s, "GET", path, "", ""); w.Code != 200 || strings.Contains(w.Header().Get("Content-Type"), "html") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Header().Get("Content-Type"))
@@ -120,7 +118,7 @@ func TestPageAfterStrangeRequests(t *testing.T) {
 // TestDocuments reads the documents below a root twice. The second response is 304.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	s := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {}, func(o *HandlerOptions) { o.Settings.APIRoot = "/api/v1" })
+	s := newHandler(t, io.Discard, func(*route.Router) {}, func(o *HandlerOptions) { o.Settings.APIRoot = "/api/v1" })
 	for path, want := range map[string]string{
 		"/openapi.json":  `{"openapi":"3.0.3","servers":[{"description":"this service","url":"./api/v1"}]}`,
 		"/docs/doc.json": `{"basePath":"/api/v1/","swagger":"2.0"}`,
@@ -136,14 +134,14 @@ func TestDocuments(t *testing.T) {
 			}
 		}
 	}
-	root := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {})
+	root := newHandler(t, io.Discard, func(*route.Router) {})
 	if w := do(root, "GET", "/openapi.json", "", ""); !bytes.Contains(w.Body.Bytes(), []byte(`"servers":[{"description":"this service","url":"."}]`)) || !json.Valid(w.Body.Bytes()) {
 		t.Errorf("at the root: %s", w.Body)
 	}
 	if w := do(s, "GET", "/docs", "", ""); w.Code != 302 || w.Header().Get("Location") != "docs/" {
 		t.Errorf("/docs: %d to %q", w.Code, w.Header().Get("Location"))
 	}
-	off := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {}, func(o *HandlerOptions) { o.Settings.Docs = false })
+	off := newHandler(t, io.Discard, func(*route.Router) {}, func(o *HandlerOptions) { o.Settings.Docs = false })
 	for _, path := range []string{"/docs", "/docs/", "/docs/index.html", "/docs/doc.json", "/openapi.json"} {
 		if w := do(off, "GET", path, "", ""); w.Code != 404 {
 			t.Errorf("DOCS=false: %s: %d", path, w.Code)
@@ -167,7 +165,7 @@ func TestLogOfSlowReaders(t *testing.T) {
 	for _, path := range []string{"/openapi.json", "/docs/", "/docs/index.html", "/docs/initializer.js", "/docs/doc.json", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"} {
 		for _, accepted := range []string{"identity", "gzip"} {
 			var log bytes.Buffer
-			s := newHandler(t, &log, func(gin.IRouter, kit.Auth) {})
+			s := newHandler(t, &log, func(*route.Router) {})
 			r := httptest.NewRequest("GET", path, nil)
 			r.Header.Set("Accept-Encoding", accepted)
 			s.ServeHTTP(broken{httptest.NewRecorder()}, r)

@@ -3,9 +3,11 @@ package server
 import (
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 )
 
@@ -15,11 +17,12 @@ type emailQueue struct {
 	lister *listing.Lister
 }
 
-// mountEmailQueue mounts GET /emails on api.
-func mountEmailQueue(api gin.IRouter, queue *email.Queue, cursors listing.Cursors, admin gin.HandlerFunc) {
-	c := emailQueue{queue, listing.NewLister(emailSpec(), cursors)}
-	api.GET("/emails", admin, rest.Handle(c.list, rest.AnyQuery))
+func newEmailQueue(d kit.Deps) emailQueue {
+	return emailQueue{d.Email, listing.NewLister(emailSpec(), d.Cursors)}
 }
+
+// Routes implements kit.Module.
+func (c emailQueue) Routes(r *route.Router) { r.GET("/emails", route.Admin, c.list, route.AnyQuery) }
 
 func emailSpec() listing.Spec {
 	return listing.Spec{

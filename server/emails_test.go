@@ -5,10 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gin-gonic/gin"
-
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/route"
 )
 
 // previewed is a module with emails.
@@ -22,9 +20,9 @@ func (previewed) EmailPreviews() []email.Preview {
 func TestEmails(t *testing.T) {
 	t.Parallel()
 	for _, development := range []bool{true, false} {
-		s := newHandler(t, io.Discard, func(gin.IRouter, kit.Auth) {}, func(o *HandlerOptions) {
+		s := newHandler(t, io.Discard, func(*route.Router) {}, func(o *HandlerOptions) {
 			o.Deps.Development = development
-			o.Modules = append(o.Modules, previewed{func(gin.IRouter, kit.Auth) {}})
+			o.Modules = append(o.Modules, previewed{func(*route.Router) {}})
 		})
 		for path, want := range map[string]string{
 			"/dev/emails":            `<td>hello<td>Hello &lt;you&gt;<td><a href="emails/hello.html">`,

@@ -5,6 +5,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/server"
 )
 
@@ -18,10 +19,10 @@ type Config struct {
 type Greetings struct{ greeting string }
 
 // Routes implements kit.Module.
-func (m Greetings) Routes(r gin.IRouter, mw kit.Middleware) {
-	r.GET("/greetings", mw.Auth.Public, rest.Handle(func(g *gin.Context) error {
+func (m Greetings) Routes(r *route.Router) {
+	r.GET("/greetings", route.Public, func(g *gin.Context) error {
 		return rest.OK(g, map[string]string{"greeting": m.greeting})
-	}))
+	})
 }
 
 // This is a whole program. It has the commands of every service, such as serve, migrate and backup.

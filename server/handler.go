@@ -22,13 +22,13 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/audit"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/migrate"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/seal"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/telemetry"
@@ -69,7 +69,7 @@ func NewDeps(o DepsOptions) kit.Deps {
 	return kit.Deps{
 		Name: o.Name, DB: db, Now: o.Now, Log: o.Log, Email: queue, Hasher: o.Observer.Hasher(o.Hasher), Limiter: limiter,
 		Cursors: listing.NewCursors(o.MasterKeys...), Digest: keyedDigest(o.MasterKeys[0]), HTTP: o.Observer.Transport(transport), Development: o.Development,
-		Recorded: &kit.Recorded{}, SealKeys: func(purpose string) seal.Keys { return sealKeys(o.MasterKeys, purpose) },
+		Recorded: &kit.Recorded{}, SealKeys: func(purpose string) seal.Keys { return sealKeys(o.MasterKeys, purpose) }, Routes: &route.Table{},
 	}
 }
 
@@ -119,8 +119,6 @@ const (
 	writeWait      = 5 * time.Second // how long a request waits for its share of userWriteBytes
 )
 
-const livez, readyz = "/livez", "/readyz"
-
 // Handler is the HTTP handler of a service.
 type Handler struct {
 	http.Handler
@@ -131,8 +129,7 @@ type Handler struct {
 	Emails     *email.Queue
 	Streams    *middleware.Streams // must be closed when the server begins to stop
 
-	engine    *gin.Engine
-	modules   []kit.Module
+	table     *route.Table
 	migrating atomic.Bool // while true, requests are rejected with 503
 }
 
@@ -159,38 +156,13 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{engine: engine, modules: o.Modules, Emails: o.Deps.Email, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...)}
-	forwarded, err := middleware.Forwarded(o.Deps.Log, s.TrustedProxies)
-	if err != nil {
-		return nil, fmt.Errorf("server: trusted proxies: %w", err)
+	h := &Handler{
+		Emails: o.Deps.Email, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...), table: cmp.Or(o.Deps.Routes, &route.Table{}),
 	}
-	engine.Use(forwarded, middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz), middleware.Recovery(), middleware.Timeout(requestTimeout),
-		middleware.ResponseBudget(rest.NewBudget(max(pageBytes, 5*s.MaxBodyBytes), max(recordBytes, 5*s.MaxBodyBytes), pageWait)))
-	if len(s.CORSOrigins) > 0 {
-		engine.Use(middleware.CORS(s.CORSOrigins))
-	}
-	if len(h.Migrations.All()) > 0 {
-		engine.Use(h.rejectWhileMigrating)
-	}
-	engine.Use(middleware.SecurityHeaders(), middleware.BodyLimit(s.MaxBodyBytes, cmp.Or(o.BodyTimeout, bodyTimeout)))
-	engine.NoRoute(noRoute)
-	engine.NoMethod(noMethod(engine))
-	mountHealth(engine, o.Ready)
-	if s.Docs {
-		mountDocs(engine, o.Documents, s.APIRoot)
-	}
-
-	if o.Deps.Development {
-		mountEmails(engine, o.Modules)
-	}
+	h.table.Serve(engine, s.APIRoot, o.Documents.OpenAPI)
 	authenticator := middleware.Authenticator{
 		Keys: access.NewKeys(s.MasterKeys), Now: o.Deps.Now, QueryTokens: s.QueryTokens, Writes: middleware.NewUserWrites(userWriteBytes, writeWait),
 	}
-	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
-	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)
-	sweeper := changesSweeper{o.Deps.DB, s.ChangesRetention, o.Deps.Now}
-	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, jobs(o.Modules, idempotency, o.Deps.Limiter, o.Deps.Email, sweeper)...)
-	o.Observer.Register(h.Jobs)
 	for _, m := range o.Modules {
 		if err := errors.Join(only(m, &authenticator.Tokens), only(m, &authenticator.APIKeys), only(m, &authenticator.Passwords),
 			only(m, &authenticator.SecondFactors)); err != nil {
@@ -200,19 +172,16 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	h.Streams = middleware.NewStreams(authenticator, s.ChangesStreams, s.ChangesUserStreams)
 	h.Streams.VerifyInterval = cmp.Or(o.StreamCheck, h.Streams.VerifyInterval)
 	o.Observer.Register(observeStreams(h.Streams))
-	engine.Use(h.Streams.Exports())
-	var resources []string
-	mw := kit.Middleware{
-		Auth: authenticator.Middleware(), Idempotency: idempotency.Middleware(), Streams: h.Streams.Middleware(), Origin: middleware.Origin(s.CORSOrigins),
-		Resource: func(r gin.IRouter, name string) gin.IRouter {
-			resources = append(resources, name)
-			return r.Group("", middleware.Resource(name))
-		},
-		Resources: func() []string { return resources },
+	if err := h.use(engine, o); err != nil {
+		return nil, err
 	}
-	api := engine.Group(s.APIRoot)
-	for _, m := range o.Modules {
-		m.Routes(api, mw)
+	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
+	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)
+	sweeper := changesSweeper{o.Deps.DB, s.ChangesRetention, o.Deps.Now}
+	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, jobs(o.Modules, idempotency, o.Deps.Limiter, o.Deps.Email, sweeper)...)
+	o.Observer.Register(h.Jobs)
+	for _, m := range slices.Concat(builtIn(o, h.table, authenticator), o.Modules) {
+		m.Routes(h.table.Router())
 		if closer, ok := m.(kit.Closer); ok {
 			h.Closers = append(h.Closers, closer)
 		}
@@ -223,20 +192,45 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 			o.Observer.Register(metered.Metrics()...)
 		}
 	}
-	mountEmailQueue(api, o.Deps.Email, o.Deps.Cursors, mw.Auth.Admin)
-	log := &audit.Handler{DB: o.Deps.DB, Cursors: o.Deps.Cursors}
-	api.GET(audit.Path, mw.Auth.Admin, rest.Handle(log.Handle, rest.AnyQuery))
-	mountBatch(api, s.APIRoot, o.Deps.DB, o.Modules, authenticator, mw)
-	if err := provideResources(o, authenticator, mw); err != nil {
-		return nil, err
-	}
 	h.Closers = append(h.Closers, o.Deps.Email) // last, because Closers of modules can enqueue emails
+	mounter := mounter{authenticator.Handler, middleware.Origin(s.CORSOrigins), idempotency.Middleware(), h.Streams.Middleware()}
+	for _, r := range h.table.Routes() {
+		mounter.mount(engine, r)
+	}
 	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag(rest.GzipSuffix), gzhttp.ContentTypeFilter(isCompressed))
 	if err != nil {
 		return nil, fmt.Errorf("server: gzip: %w", err)
 	}
 	h.Handler = middleware.HeadAsGet(compress(engine))
 	return h, nil
+}
+
+// use adds the middleware of all routes. Only recovery runs also for calls in process.
+func (h *Handler) use(engine *gin.Engine, o HandlerOptions) error {
+	s := o.Settings
+	forwarded, err := middleware.Forwarded(o.Deps.Log, s.TrustedProxies)
+	if err != nil {
+		return fmt.Errorf("server: trusted proxies: %w", err)
+	}
+	external := func(handlers ...gin.HandlerFunc) {
+		for _, handler := range handlers {
+			engine.Use(route.External(handler))
+		}
+	}
+	external(forwarded, middleware.RequestLog(o.Deps.Log, o.Observer, livez, readyz))
+	engine.Use(middleware.Recovery())
+	external(middleware.Timeout(requestTimeout),
+		middleware.ResponseBudget(rest.NewBudget(max(pageBytes, 5*s.MaxBodyBytes), max(recordBytes, 5*s.MaxBodyBytes), pageWait)))
+	if len(s.CORSOrigins) > 0 {
+		external(middleware.CORS(s.CORSOrigins))
+	}
+	if len(h.Migrations.All()) > 0 {
+		external(h.rejectWhileMigrating)
+	}
+	external(middleware.SecurityHeaders(), middleware.BodyLimit(s.MaxBodyBytes, cmp.Or(o.BodyTimeout, bodyTimeout)), h.Streams.Exports())
+	engine.NoRoute(noRoute)
+	engine.NoMethod(h.noMethod)
+	return nil
 }
 
 // isCompressed reports whether responses of a media type are compressed. Event streams are not compressed, because compression
@@ -313,7 +307,7 @@ func (h *Handler) close(ctx context.Context) {
 // Routes returns the routes as "METHOD /path".
 func (h *Handler) Routes() []string {
 	var out []string
-	for _, r := range h.engine.Routes() {
+	for _, r := range h.table.Routes() {
 		out = append(out, r.Method+" "+r.Path)
 	}
 	return out
@@ -329,61 +323,27 @@ func noRoute(g *gin.Context) {
 
 // noMethod responds 405, or 204 to OPTIONS. If no route matches the path, it responds 404. noMethod replaces the Allow header of
 // Gin 1.12, which can list methods of routes that do not match the path.
-func noMethod(engine *gin.Engine) gin.HandlerFunc {
-	routes := sync.OnceValue(engine.Routes) // called when all routes are mounted
-	return func(g *gin.Context) {
-		header := g.Writer.Header()
-		header.Del("Allow")
-		var allow []string
-		for _, r := range routes() {
-			if matches(r.Path, g.Request.URL.Path) && !slices.Contains(allow, r.Method) {
-				allow = append(allow, r.Method)
-			}
-		}
-		if allow == nil {
-			noRoute(g)
-			return
-		}
-		allow = append(allow, http.MethodOptions)
-		if slices.Contains(allow, http.MethodGet) {
-			allow = append(allow, http.MethodHead)
-		}
-		header.Set("Allow", strings.Join(allow, ", "))
-		if g.Request.Method == http.MethodOptions {
-			_ = rest.NoContent(g)
-			return
-		}
-		rest.Fail(g, apperr.New(apperr.MethodNotAllowed, "This path does not support this method. The header Allow lists the supported methods."))
-	}
-}
-
-// matches reports whether a path matches the path of a route, which can have parameters such as :id and *any.
-func matches(route, path string) bool {
-	have := strings.Split(path, "/")
-	want := strings.Split(route, "/")
-	for i, segment := range want {
-		switch {
-		case i == len(have):
-			return false
-		case strings.HasPrefix(segment, "*"):
-			return true
-		case strings.HasPrefix(segment, ":") && have[i] != "":
-		case segment != have[i]:
-			return false
+func (h *Handler) noMethod(g *gin.Context) {
+	header := g.Writer.Header()
+	header.Del("Allow")
+	var allow []string
+	for _, r := range h.table.Find(g.Request.URL.Path) {
+		if !slices.Contains(allow, r.Method) {
+			allow = append(allow, r.Method)
 		}
 	}
-	return len(have) == len(want)
-}
-
-// mountHealth adds the health checks: /livez responds 200 while the process runs, /readyz while the service can serve requests.
-func mountHealth(engine *gin.Engine, ready func(context.Context) error) {
-	ok := map[string]string{"status": "ok"}
-	engine.GET(livez, func(g *gin.Context) { _ = rest.OK(g, ok) })
-	engine.GET(readyz, func(g *gin.Context) {
-		if err := ready(g.Request.Context()); err != nil {
-			rest.Fail(g, err)
-			return
-		}
-		_ = rest.OK(g, ok)
-	})
+	if allow == nil {
+		noRoute(g)
+		return
+	}
+	allow = append(allow, http.MethodOptions)
+	if slices.Contains(allow, http.MethodGet) {
+		allow = append(allow, http.MethodHead)
+	}
+	header.Set("Allow", strings.Join(allow, ", "))
+	if g.Request.Method == http.MethodOptions {
+		_ = rest.NoContent(g)
+		return
+	}
+	rest.Fail(g, apperr.New(apperr.MethodNotAllowed, "This path does not support this method. The header Allow lists the supported methods."))
 }

@@ -26,6 +26,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/transfer"
 	"example.com/ginseng/kit/telemetry"
@@ -75,11 +76,11 @@ func (verified) VerifyPassword(_ context.Context, _ access.Client, email, passwo
 }
 
 // routes is a module. The function adds its routes.
-type routes func(r gin.IRouter, auth kit.Auth)
+type routes func(r *route.Router)
 
-func (f routes) Routes(r gin.IRouter, mw kit.Middleware) { f(r, mw.Auth) }
+func (f routes) Routes(r *route.Router) { f(r) }
 
-var who = rest.Handle(func(g *gin.Context) error {
+var who = func(g *gin.Context) error {
 	p := rest.Caller(g)
 	switch {
 	case p.Master:
@@ -88,7 +89,7 @@ var who = rest.Handle(func(g *gin.Context) error {
 		return rest.OK(g, p.Role)
 	}
 	return rest.OK(g, "anonymous")
-})
+}
 
 func newHandler(t testing.TB, log io.Writer, module routes, set ...func(*HandlerOptions)) *Handler {
 	t.Helper()
@@ -114,7 +115,7 @@ func newHandler(t testing.TB, log io.Writer, module routes, set ...func(*Handler
 // TestTwoVerifiers checks that a second module that verifies the same credential is an error.
 func TestTwoVerifiers(t *testing.T) {
 	t.Parallel()
-	none := verified{func(gin.IRouter, kit.Auth) {}}
+	none := verified{func(*route.Router) {}}
 	_, err := NewHandler(HandlerOptions{
 		Deps:    kit.Deps{DB: &transfer.Recorder{}, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
 		Modules: []kit.Module{none, none},
@@ -154,11 +155,11 @@ func problem(t *testing.T, w *httptest.ResponseRecorder) rest.Problem {
 
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
-		for path, rule := range map[string]gin.HandlerFunc{
-			"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/master": auth.Master, "/user": auth.User, "/admin": auth.Admin, "/password": auth.StepUp,
-			"/step-up-admin": auth.StepUpAdmin, "/users/:id": auth.StepUpOthers,
-			"/nurse": auth.Role("doctor", "nurse"), "/doctor": auth.Role("doctor", "surgeon"),
+	s := newHandler(t, io.Discard, func(r *route.Router) {
+		for path, rule := range map[string]route.Caller{
+			"/public": route.Public, "/sign-in": route.SignIn, "/provider": route.Provider, "/master": route.Master, "/user": route.User, "/admin": route.Admin, "/password": route.StepUp,
+			"/step-up-admin": route.StepUpAdmin, "/users/:id": route.StepUpOthers,
+			"/nurse": route.Role("doctor", "nurse"), "/doctor": route.Role("doctor", "surgeon"),
 		} {
 			r.POST(path, rule, who)
 		}
@@ -261,9 +262,9 @@ func TestGuard(t *testing.T) {
 	if recorder.Code != 400 {
 		t.Errorf("two headers: %d", recorder.Code)
 	}
-	off := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
-		r.GET("/user", auth.User, who)
-		r.GET("/public", auth.Public, who)
+	off := newHandler(t, io.Discard, func(r *route.Router) {
+		r.GET("/user", route.User, who)
+		r.GET("/public", route.Public, who)
 	}, func(o *HandlerOptions) { o.Settings.QueryTokens = false })
 	if w := do(off, "GET", "/user?access_token="+userToken, "", ""); w.Code != 401 {
 		t.Errorf("QUERY_TOKENS=false: %d", w.Code)
@@ -276,7 +277,7 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
-	bare := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) { r.GET("/public", auth.Public, who) }, func(o *HandlerOptions) { o.Modules = []kit.Module{o.Modules[0].(verified).routes} })
+	bare := newHandler(t, io.Discard, func(r *route.Router) { r.GET("/public", route.Public, who) }, func(o *HandlerOptions) { o.Modules = []kit.Module{o.Modules[0].(verified).routes} })
 	if w := do(bare, "GET", "/public?access_token="+userToken, "", ""); w.Code != 401 {
 		t.Errorf("a service without users: %d", w.Code)
 	}
@@ -284,18 +285,13 @@ func TestGuard(t *testing.T) {
 
 func TestRestriction(t *testing.T) {
 	t.Parallel()
-	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
-		for path, rule := range map[string]gin.HandlerFunc{
-			"/public": auth.Public, "/sign-in": auth.SignIn, "/provider": auth.Provider, "/user": auth.User, "/admin": auth.Admin, "/password": auth.StepUp,
+	s := newHandler(t, io.Discard, func(r *route.Router) {
+		for path, rule := range map[string]route.Caller{
+			"/public": route.Public, "/sign-in": route.SignIn, "/provider": route.Provider, "/user": route.User, "/admin": route.Admin, "/password": route.StepUp,
 		} {
 			r.GET(path, rule, who)
 			r.POST(path, rule, who)
-		}
-		account := auth.AllowRestricted()
-		for path, rule := range map[string]gin.HandlerFunc{
-			"/public": account.Public, "/sign-in": account.SignIn, "/provider": account.Provider, "/user": account.User, "/admin": account.Admin, "/password": account.StepUp,
-		} {
-			r.POST("/restricted"+path, rule, who)
+			r.POST("/restricted"+path, rule, who, route.AllowRestricted)
 		}
 	})
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("new@example.com:x"))
@@ -332,11 +328,11 @@ func TestRestriction(t *testing.T) {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	s := newHandler(t, &log, func(r gin.IRouter, auth kit.Auth) {
-		r.POST("/body", auth.User, who)
-		r.GET("/panic", auth.Public, rest.Handle(func(*gin.Context) error { panic("secret inside") }))
-		r.GET("/unknown", auth.Public, rest.Handle(func(*gin.Context) error { return errors.New("secret inside") }))
-		r.GET("/unavailable", auth.Public, rest.Handle(func(*gin.Context) error { return store.Unavailable(errors.New("secret inside")) }))
+	s := newHandler(t, &log, func(r *route.Router) {
+		r.POST("/body", route.User, who)
+		r.GET("/panic", route.Public, func(*gin.Context) error { panic("secret inside") })
+		r.GET("/unknown", route.Public, func(*gin.Context) error { return errors.New("secret inside") })
+		r.GET("/unavailable", route.Public, func(*gin.Context) error { return store.Unavailable(errors.New("secret inside")) })
 	})
 	for _, test := range []struct {
 		name, method, path, contentType, body string
@@ -386,8 +382,8 @@ func TestErrors(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	s := newHandler(t, &log, func(r gin.IRouter, auth kit.Auth) {
-		r.GET("/things/:id", auth.Public, rest.Handle(func(g *gin.Context) error { return rest.OK(g, map[string]string{"a": "<b>"}) }))
+	s := newHandler(t, &log, func(r *route.Router) {
+		r.GET("/things/:id", route.Public, func(g *gin.Context) error { return rest.OK(g, map[string]string{"a": "<b>"}) })
 	}, func(o *HandlerOptions) {
 		o.Settings.CORSOrigins = []string{"https://app.example.com", "https://*.example.net"}
 	})
@@ -450,9 +446,9 @@ func TestHeaders(t *testing.T) {
 func TestGzip(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ginseng ", 1000)
-	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
-		r.GET("/long", auth.Public, rest.Handle(func(g *gin.Context) error { return rest.Record(g, store.Meta{Version: 7}, long) }))
-		r.GET("/short", auth.Public, who)
+	s := newHandler(t, io.Discard, func(r *route.Router) {
+		r.GET("/long", route.Public, func(g *gin.Context) error { return rest.Record(g, store.Meta{Version: 7}, long) })
+		r.GET("/short", route.Public, who)
 	})
 	plain := do(s, "GET", "/long", "", "")
 	packed := do(s, "GET", "/long", "", "", "Accept-Encoding", "gzip")
@@ -481,7 +477,7 @@ func TestGzip(t *testing.T) {
 
 func TestHead(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) { r.GET("/thing", auth.Public, who) }))
+	server := httptest.NewServer(newHandler(t, io.Discard, func(r *route.Router) { r.GET("/thing", route.Public, who) }))
 	t.Cleanup(server.Close)
 	response, err := http.Head(server.URL + "/thing")
 	if err != nil {
@@ -498,9 +494,9 @@ func TestHead(t *testing.T) {
 // other clients are served.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
-		r.POST("/thing", auth.Public, who)
-		r.GET("/thing", auth.Public, who)
+	server := httptest.NewServer(newHandler(t, io.Discard, func(r *route.Router) {
+		r.POST("/thing", route.Public, who)
+		r.GET("/thing", route.Public, who)
 	}, func(o *HandlerOptions) { o.BodyTimeout = 100 * time.Millisecond }))
 	t.Cleanup(server.Close)
 	for request, status := range map[string]int{
@@ -542,8 +538,8 @@ func TestSlowBody(t *testing.T) {
 // TestPanicInResponse checks that the connection is closed, so that the client does not accept a partial response.
 func TestPanicInResponse(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
-		r.GET("/half", auth.Public, func(g *gin.Context) {
+	server := httptest.NewServer(newHandler(t, io.Discard, func(r *route.Router) {
+		r.GET("/half", route.Public, func(g *gin.Context) error {
 			g.Header("Content-Length", "100")
 			_, _ = g.Writer.WriteString("half")
 			panic("oh")
@@ -588,8 +584,8 @@ func TestClientAddress(t *testing.T) {
 		"unreadable in between": {[]string{"192.0.2.0/24", "10.0.0.0/8"}, "203.0.113.7, unknown, 10.1.2.3", "192.0.2.1", 1},
 	} {
 		var log strings.Builder
-		s := newHandler(t, &log, func(r gin.IRouter, auth kit.Auth) {
-			r.GET("/address", auth.Public, rest.Handle(func(g *gin.Context) error { return rest.OK(g, g.ClientIP()) }))
+		s := newHandler(t, &log, func(r *route.Router) {
+			r.GET("/address", route.Public, func(g *gin.Context) error { return rest.OK(g, g.ClientIP()) })
 		}, func(o *HandlerOptions) { o.Settings.TrustedProxies = test.trusted })
 		// httptest's requests come from 192.0.2.1.
 		for range 2 {
@@ -608,7 +604,7 @@ func TestHealth(t *testing.T) {
 	t.Parallel()
 	var down error
 	var log strings.Builder
-	s := newHandler(t, &log, func(gin.IRouter, kit.Auth) {}, func(o *HandlerOptions) {
+	s := newHandler(t, &log, func(*route.Router) {}, func(o *HandlerOptions) {
 		o.Settings.APIRoot, o.Ready = "/api", func(context.Context) error { return down }
 	})
 	if w := do(s, "GET", "/readyz", "", ""); w.Code != 200 {
@@ -630,7 +626,7 @@ func TestHealth(t *testing.T) {
 }
 
 func BenchmarkStack(b *testing.B) {
-	s := newHandler(b, io.Discard, func(r gin.IRouter, auth kit.Auth) { r.GET("/thing/:id", auth.User, who) })
+	s := newHandler(b, io.Discard, func(r *route.Router) { r.GET("/thing/:id", route.User, who) })
 	r := httptest.NewRequest("GET", "/thing/1", nil)
 	r.Header.Set("Authorization", "Bearer "+userToken)
 	b.ReportAllocs()
@@ -643,7 +639,7 @@ func BenchmarkStack(b *testing.B) {
 func TestEveryRequestHasALine(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	s := newHandler(t, &log, func(r gin.IRouter, auth kit.Auth) { r.GET("/things/:id", auth.Public, who) }, func(o *HandlerOptions) { o.Settings.CORSOrigins = []string{"https://app.example.com"} })
+	s := newHandler(t, &log, func(r *route.Router) { r.GET("/things/:id", route.Public, who) }, func(o *HandlerOptions) { o.Settings.CORSOrigins = []string{"https://app.example.com"} })
 	for _, test := range []struct {
 		method, path string
 		preflight    bool
@@ -694,7 +690,7 @@ func BenchmarkRequest(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s := newHandler(b, io.Discard, func(r gin.IRouter, auth kit.Auth) { r.GET("/things/:id", auth.Public, who) }, func(o *HandlerOptions) { o.Observer = observer })
+			s := newHandler(b, io.Discard, func(r *route.Router) { r.GET("/things/:id", route.Public, who) }, func(o *HandlerOptions) { o.Observer = observer })
 			r := httptest.NewRequest("GET", "/things/1", nil)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -727,9 +723,9 @@ func TestNotWatched(t *testing.T) {
 func TestThirdPartyMiddleware(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	h := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
-		r.GET("/with", gin.LoggerWithWriter(&log), auth.User, who)
-		r.GET("/without", auth.User, who)
+	h := newHandler(t, io.Discard, func(r *route.Router) {
+		r.GET("/with", route.User, who, route.With(gin.LoggerWithWriter(&log)))
+		r.GET("/without", route.User, who)
 	})
 	for path, want := range map[string]bool{"/with": true, "/without": false} {
 		log.Reset()

@@ -17,11 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/migrate"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
 )
@@ -47,7 +46,7 @@ func newNoted(d kit.Deps, _ testConfig) []kit.Module {
 	return []kit.Module{noted{store.Open[note](d.DB, store.Spec{Name: "notes"}), d.Log}}
 }
 
-func (noted) Routes(gin.IRouter, kit.Middleware) {}
+func (noted) Routes(*route.Router) {}
 
 // Migrations implements migrate.Module.
 func (n noted) Migrations() []migrate.Migration {

@@ -6,22 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gin-gonic/gin"
-
-	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/route"
 )
 
 // TestAllow checks that Allow has exactly the methods of the routes that match the path, including routes with a parameter. Gin's
 // own Allow would include methods of routes that do not match.
 func TestAllow(t *testing.T) {
 	t.Parallel()
-	s := newHandler(t, io.Discard, func(r gin.IRouter, auth kit.Auth) {
-		for _, route := range []string{
+	s := newHandler(t, io.Discard, func(r *route.Router) {
+		for _, name := range []string{
 			"POST /users", "GET /users", "GET /users/me", "GET /users/:id", "PUT /users/:id", "PATCH /users/:id", "DELETE /users/:id",
 			"PUT /users/:id/password", "PUT /users/me/email", "POST /users/me/email-verification", "POST /users/me/two-factor", "GET /users/me/two-factor",
 		} {
-			method, path, _ := strings.Cut(route, " ")
-			r.Handle(method, path, auth.Public, who)
+			method, path, _ := strings.Cut(name, " ")
+			r.Handle(method, path, route.Public, who)
 		}
 	}, func(o *HandlerOptions) { o.Settings.APIRoot = "/api" })
 	for path, want := range map[string]string{

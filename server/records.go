@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-	"github.com/gin-gonic/gin"
 	"github.com/spf13/pflag"
 
 	"example.com/ginseng/kit/apperr"
@@ -222,9 +221,7 @@ func (p program) records(ctx context.Context, stderr io.Writer) (service *record
 	if err != nil {
 		return nil, nil, err
 	}
-	service = &records.Service{DB: db, Engine: gin.New(), Root: s.APIRoot}
-	service.Names = mountResources(service.Engine, s.APIRoot, handler.modules, records.Middleware(func() []string { return service.Names }))
-	return service, done, nil
+	return records.NewService(db, handler.table), done, nil
 }
 
 // input opens the file of an import. If the size is unknown, size is negative.

@@ -10,6 +10,7 @@ import (
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules"
 	"example.com/ginseng/testkit"
@@ -47,9 +48,9 @@ type drafts struct {
 	*listing.Lister
 }
 
-func (m drafts) Routes(r gin.IRouter, mw kit.Middleware) {
-	r = mw.Resource(r, "drafts")
-	r.GET("/drafts", mw.Auth.User, rest.Handle(func(g *gin.Context) error {
+func (m drafts) Routes(r *route.Router) {
+	r = r.Resource("drafts")
+	r.GET("/drafts", route.User, func(g *gin.Context) error {
 		q, err := m.Parse(rest.Query(g), rest.Caller(g).UserID)
 		if err != nil {
 			return err
@@ -59,8 +60,8 @@ func (m drafts) Routes(r gin.IRouter, mw kit.Middleware) {
 			return err
 		}
 		return rest.Page(g, page)
-	}, rest.AnyQuery))
-	r.GET("/drafts/:id", mw.Auth.User, rest.Handle(func(g *gin.Context) error {
+	}, route.AnyQuery)
+	r.GET("/drafts/:id", route.User, func(g *gin.Context) error {
 		id, err := rest.ID(g)
 		if err != nil {
 			return err
@@ -77,7 +78,7 @@ func (m drafts) Routes(r gin.IRouter, mw kit.Middleware) {
 			return err
 		}
 		return rest.Record(g, d.Meta, v)
-	}, "expand"))
+	}, route.Query("expand"))
 }
 
 // TestResourceWithoutCreate checks a table whose records are inserted: they have an owner, and the defaults of their fields.

@@ -11,6 +11,7 @@ import (
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules"
 	"example.com/ginseng/server"
@@ -62,8 +63,8 @@ func newShelves(d kit.Deps) *shelves {
 }
 
 // Routes implements kit.Module.
-func (s *shelves) Routes(r gin.IRouter, _ kit.Middleware) {
-	r.GET("/shelves", rest.Handle(func(g *gin.Context) error {
+func (s *shelves) Routes(r *route.Router) {
+	r.GET("/shelves", route.Open, func(g *gin.Context) error {
 		q, err := s.list.Parse(rest.Query(g))
 		if err != nil {
 			return err
@@ -73,5 +74,5 @@ func (s *shelves) Routes(r gin.IRouter, _ kit.Middleware) {
 			return err
 		}
 		return rest.Page(g, page)
-	}, rest.AnyQuery))
+	})
 }

@@ -45,7 +45,7 @@ type Principal struct {
 }
 
 // Restriction limits a user who must complete a step, such as verifying the email address. Until then, the user's requests fail
-// with Err, except on routes that are mounted with kit.Auth.AllowRestricted.
+// with Err, except on routes with route.AllowRestricted.
 type Restriction struct {
 	Err   error
 	Reads bool // GET requests are allowed on all routes

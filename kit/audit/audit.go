@@ -9,11 +9,12 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 )
 
-// Path is the path of the route.
-const Path = "/changes"
+// Routes implements kit.Module.
+func (m *Module) Routes(r *route.Router) { r.GET("/changes", route.Admin, m.list, route.AnyQuery) }
 
 // Params are the parameters in the query string.
 type Params struct {
@@ -43,8 +44,8 @@ type Page struct {
 	Next string   `json:"next,omitempty" extensions:"x-omitempty"` // the value of the after parameter of the next request; absent on the last page
 } //	@name	ChangePage
 
-// Handler serves the log.
-type Handler struct {
+// Module serves the log.
+type Module struct {
 	DB      store.DB
 	Cursors listing.Cursors
 }
@@ -52,7 +53,7 @@ type Handler struct {
 // cursorScope binds cursors to this list, so that the route rejects cursors of other lists.
 const cursorScope = "audit"
 
-// Handle returns a page of the log.
+// list returns a page of the log.
 //
 //	@Summary		List changes of all resources
 //	@Description	Returns who changed which records, newest first. Includes the resources that record their changes, webhooks, and users. An entry of a user is a new admin, a change of email, role or suspended, a deletion, or what an admin removed from the account of another user: sessions, twoFactor, passkeys or apiKeys.
@@ -64,13 +65,13 @@ const cursorScope = "audit"
 //	@Failure		403				{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security		UserToken
 //	@Router			/changes [get]
-func (h *Handler) Handle(g *gin.Context) error {
-	f, err := h.parse(rest.Query(g))
+func (m *Module) list(g *gin.Context) error {
+	f, err := m.parse(rest.Query(g))
 	if err != nil {
 		return err
 	}
 	f.Limit++ // one more entry shows whether there is a next page
-	entries, err := h.DB.Log().Newest(g.Request.Context(), f)
+	entries, err := m.DB.Log().Newest(g.Request.Context(), f)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (h *Handler) Handle(g *gin.Context) error {
 	if len(entries) == f.Limit {
 		entries = entries[:f.Limit-1]
 		last := entries[len(entries)-1].Position
-		page.Next = h.Cursors.Seal(cursorScope, []any{last.Number, last.ChangeID})
+		page.Next = m.Cursors.Seal(cursorScope, []any{last.Number, last.ChangeID})
 	}
 	for _, e := range entries {
 		page.Rows = append(page.Rows, changeOf(e))
@@ -100,7 +101,7 @@ func changeOf(e store.Entry) Change {
 }
 
 // parse returns the filter for a query string. ValidationFailed: the query string has invalid parameters.
-func (h *Handler) parse(query url.Values) (store.LogFilter, error) {
+func (m *Module) parse(query url.Values) (store.LogFilter, error) {
 	f := store.LogFilter{Collection: query.Get("resource"), Limit: listing.DefaultLimit}
 	invalid := rest.UnknownQuery(query, []string{"resource", "recordId", "by", "createdAt[gte]", "createdAt[lt]", "limit", "after"})
 	add := func(param string, fieldErr *apperr.Field) {
@@ -142,7 +143,7 @@ func (h *Handler) parse(query url.Values) (store.LogFilter, error) {
 		add("limit", fieldErr)
 	}
 	if after := query.Get("after"); after != "" {
-		values, ok := h.Cursors.Open(cursorScope, after, 1)
+		values, ok := m.Cursors.Open(cursorScope, after, 1)
 		if ok {
 			f.Before, ok = values[0].(int64)
 		}

@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 10 { // a random order would differ
-			_, err = new(Handler).parse(values)
+			_, err = new(Module).parse(values)
 			var got []string
 			var e *apperr.Error
 			if errors.As(err, &e) {

@@ -19,28 +19,28 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 )
-
-// Path is the path of the route for batches, relative to the root of the API.
-const Path = "/batch"
 
 const (
 	maxResponse = 1 << 20 // maximum total size of the responses to the operations of a batch, in bytes
 	maxValues   = 1 << 20 // maximum total size of the values that replace the references of a batch, in bytes
 )
 
-// Handler handles POST /batch.
-type Handler struct {
-	DB store.DB
-	// Engine has the routes of the resources, below Root. Engine must use the middleware Use, and must verify tokens with Caller.
-	Engine    *gin.Engine
-	Root      string   // the setting API_ROOT
-	Resources []string // the names of the resources
+// Module has POST /batch.
+type Module struct {
+	DB    store.DB
+	Table *route.Table
 	// Authenticate verifies the credential of a batch again, in the transaction of ctx, and returns the caller.
 	Authenticate func(ctx context.Context, g *gin.Context) (access.Principal, error)
 	// Keep stores the response to a batch that was sent with an Idempotency-Key. Keep runs in the transaction of ctx.
 	Keep func(ctx context.Context, g *gin.Context, status int, body []byte) error
+}
+
+// Routes implements kit.Module. Limits and Idempotency-Key apply to the batch as a whole, before its transaction begins.
+func (m *Module) Routes(r *route.Router) {
+	r.POST("/batch", route.User, m.run, route.JSONOnly, route.LargeBody, route.AllowAPIKey, route.Idempotent, route.Alone)
 }
 
 // Output is the response to a batch.
@@ -56,7 +56,7 @@ type Result struct {
 	Body     json.RawMessage `json:"body,omitempty" swaggertype:"object" extensions:"x-omitempty,x-json=object"`
 } //	@name	BatchResult
 
-// Handle runs a batch.
+// run runs a batch.
 //
 //	@Summary		Write several records in one transaction
 //	@Description	Runs 1 to 100 operations in order, as the caller. Either all operations take effect or none. An operation is a POST, PUT, PATCH or DELETE of a resource. $NAME.FIELD, as a part of a path or as a whole string in a body, is replaced by a field of the response to the earlier operation with this name. To send a string that begins with $, write $$ at its beginning.
@@ -74,18 +74,18 @@ type Result struct {
 //	@Security		UserToken
 //	@Security		APIKey
 //	@Router			/batch [post]
-func (h *Handler) Handle(g *gin.Context) error {
+func (m *Module) run(g *gin.Context) error {
 	in, err := rest.Bind[Input](g)
-	if err := apperr.JoinInvalid(err, h.checkRoutes(in.Operations)); err != nil {
+	if err := apperr.JoinInvalid(err, m.checkRoutes(in.Operations)); err != nil {
 		return err
 	}
 	var body bytes.Buffer
-	err = h.DB.Atomic(g.Request.Context(), func(ctx context.Context) error {
-		caller, err := h.Authenticate(ctx, g)
+	err = m.DB.Atomic(g.Request.Context(), func(ctx context.Context) error {
+		caller, err := m.Authenticate(ctx, g)
 		if err != nil {
 			return err
 		}
-		results, err := h.run(resource.ShareLimit(ctx), g, caller, in.Operations)
+		results, err := m.operate(resource.ShareLimit(ctx), caller, in.Operations)
 		if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (h *Handler) Handle(g *gin.Context) error {
 			return err
 		}
 		body.WriteByte('\n') // as rest.OK does
-		return h.Keep(ctx, g, http.StatusOK, body.Bytes())
+		return m.Keep(ctx, g, http.StatusOK, body.Bytes())
 	})
 	if err != nil {
 		return err
@@ -105,14 +105,14 @@ func (h *Handler) Handle(g *gin.Context) error {
 
 // checkRoutes fails with ValidationFailed unless every operation calls a route of a resource that writes records. It ignores
 // operations with another method, which Bind rejects.
-func (h *Handler) checkRoutes(operations Operations) error {
-	routes := h.Engine.Routes()
+func (m *Module) checkRoutes(operations Operations) error {
 	var fieldErrs []apperr.Field
 	for i, op := range operations {
-		if rest.Valid(op.Method, "oneof=POST PUT PATCH DELETE") && !slices.ContainsFunc(routes, func(route gin.RouteInfo) bool { return op.matches(route, h.Root) }) {
+		ofResource := func(r *route.Route) bool { return r.Method == op.Method && r.Resource != "" }
+		if rest.Valid(op.Method, "oneof=POST PUT PATCH DELETE") && !slices.ContainsFunc(m.Table.Find(m.Table.Root()+op.Path), ofResource) {
 			fieldErrs = append(fieldErrs, apperr.Field{
 				In: "body", Param: fmt.Sprintf("operations[%d].path", i), Code: apperr.NotAllowed,
-				Message: "A batch can only call methods and paths that write records of a resource.", Expected: h.Resources,
+				Message: "A batch can only call methods and paths that write records of a resource.", Expected: m.Table.Resources(),
 			})
 		}
 	}
@@ -122,11 +122,11 @@ func (h *Handler) checkRoutes(operations Operations) error {
 	return apperr.Invalid(fieldErrs...)
 }
 
-// run runs the operations in the transaction of ctx and returns their results. It stops at the first operation that fails, and
+// operate runs the operations in the transaction of ctx and returns their results. It stops at the first operation that fails, and
 // returns the error of that operation as a *rest.OperationError. PayloadTooLarge: the responses are larger than maxResponse, or
 // the values of the references are larger than maxValues. Unavailable: other responses are using the memory for large responses
 // (see rest.Reserve).
-func (h *Handler) run(ctx context.Context, g *gin.Context, caller access.Principal, operations Operations) ([]Result, error) {
+func (m *Module) operate(ctx context.Context, caller access.Principal, operations Operations) ([]Result, error) {
 	results := make([]Result, 0, len(operations))
 	size, replaced := 0, 0
 	responses := responses{}
@@ -138,7 +138,7 @@ func (h *Handler) run(ctx context.Context, g *gin.Context, caller access.Princip
 		return value, missing
 	}
 	for i, op := range operations {
-		request, err := op.request(ctx, g.Request, h.Root, values)
+		request, err := op.request(values)
 		if replaced > maxValues {
 			err = apperr.New(apperr.PayloadTooLarge,
 				"The values of the references are larger than %d bytes in total, so nothing was stored. Use fewer references.", maxValues)
@@ -146,12 +146,11 @@ func (h *Handler) run(ctx context.Context, g *gin.Context, caller access.Princip
 		if err != nil {
 			return nil, operationError(i, err)
 		}
-		r := &recorder{caller: caller, header: http.Header{}, status: http.StatusOK}
-		h.Engine.ServeHTTP(r, request.WithContext(context.WithValue(ctx, recorderKey{}, r)))
-		if r.err != nil {
-			return nil, operationError(i, inBatch(r.err))
+		response, err := m.Table.Call(ctx, caller, request)
+		if err != nil {
+			return nil, operationError(i, inBatch(err))
 		}
-		if size += r.body.Len(); size > maxResponse {
+		if size += len(response.Body); size > maxResponse {
 			return nil, apperr.New(apperr.PayloadTooLarge, "The response would be larger than %d bytes, so nothing was stored. Send fewer operations.", maxResponse)
 		}
 		if size > rest.LargeResponse {
@@ -160,7 +159,7 @@ func (h *Handler) run(ctx context.Context, g *gin.Context, caller access.Princip
 			}
 		}
 		result := Result{
-			Status: r.status, Location: r.header.Get("Location"), ETag: r.header.Get("ETag"), Body: bytes.TrimSpace(r.body.Bytes()),
+			Status: response.Status, Location: response.Header.Get("Location"), ETag: response.Header.Get("ETag"), Body: bytes.TrimSpace(response.Body),
 		}
 		responses.add(string(op.Name), result)
 		results = append(results, result)
@@ -198,23 +197,14 @@ func operationError(i int, err error) error {
 	return &rest.OperationError{Index: i, Err: err}
 }
 
-// request returns the HTTP request for the operation. batch is the HTTP request that contains the batch.
-func (op Operation) request(ctx context.Context, batch *http.Request, root string, values lookup) (*http.Request, error) {
+// request returns the request of the operation.
+func (op Operation) request(values lookup) (route.Request, error) {
 	path, invalid := op.pathWith(values)
 	body, more := replaceReferences(op.Body, values)
 	if invalid = append(invalid, more...); invalid != nil {
-		return nil, apperr.Invalid(invalid...)
+		return route.Request{}, apperr.Invalid(invalid...)
 	}
-	request, err := http.NewRequestWithContext(ctx, op.Method, root+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	request.RemoteAddr = batch.RemoteAddr
-	request.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer operation"}}
-	if op.IfMatch != "" {
-		request.Header.Set("If-Match", op.IfMatch)
-	}
-	return request, nil
+	return route.Request{Method: op.Method, Path: path, Body: body, IfMatch: op.IfMatch}, nil
 }
 
 // responses maps the name of each completed operation to the fields of its response, by field name.
@@ -234,33 +224,4 @@ func (r responses) field(reference string) (value jsontext.Value, missing string
 		return value, ""
 	}
 	return nil, fmt.Sprintf("The response to %s has no field %s.", parts[1], parts[2])
-}
-
-// recorder records the response to an operation.
-type recorder struct {
-	caller access.Principal
-	header http.Header
-	status int
-	body   bytes.Buffer
-	err    error // passed to rest.Fail
-}
-
-type recorderKey struct{}
-
-func (r *recorder) Header() http.Header         { return r.header }
-func (r *recorder) WriteHeader(status int)      { r.status = status }
-func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
-
-// Use is the middleware of Handler.Engine. It passes the error of an operation to the Handler.
-func Use(g *gin.Context) {
-	g.Next()
-	g.Request.Context().Value(recorderKey{}).(*recorder).err = rest.Failure(g)
-}
-
-// Caller is the access.TokenVerifier of Handler.Engine. It returns the caller of the batch as the caller of each operation.
-type Caller struct{}
-
-// VerifyToken implements access.TokenVerifier.
-func (Caller) VerifyToken(ctx context.Context, _ string) (access.Principal, error) {
-	return ctx.Value(recorderKey{}).(*recorder).caller, nil
 }

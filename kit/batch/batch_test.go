@@ -15,9 +15,23 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/testkit/testdb"
 )
+
+// newModule returns a Module with one route, which belongs to a resource.
+func newModule(db store.DB, method, path string, handler route.Handler) *Module {
+	engine, table := gin.New(), &route.Table{}
+	table.Serve(engine, "", nil)
+	table.Router().Resource("things").Handle(method, path, route.Public, handler)
+	engine.Handle(method, path, rest.Handle(handler))
+	return &Module{
+		DB: db, Table: table,
+		Authenticate: func(context.Context, *gin.Context) (access.Principal, error) { return access.Principal{}, nil },
+		Keep:         func(context.Context, *gin.Context, int, []byte) error { return nil },
+	}
+}
 
 // TestResponseOfStored lets other responses use the whole budget before a batch with a large response is committed. The response
 // must not be an error, because the writes are stored.
@@ -29,10 +43,7 @@ func TestResponseOfStored(t *testing.T) {
 	}
 	const size = 200 << 10
 	budget := rest.NewBudget(1, 4*4*size, time.Millisecond)
-	h := &Handler{DB: db, Engine: gin.New()}
-	h.Engine.Use(Use)
-	h.Engine.POST("/things", rest.Handle(func(g *gin.Context) error { return rest.OK(g, strings.Repeat("x", size)) }))
-	h.Authenticate = func(context.Context, *gin.Context) (access.Principal, error) { return access.Principal{}, nil }
+	h := newModule(db, http.MethodPost, "/things", func(g *gin.Context) error { return rest.OK(g, strings.Repeat("x", size)) })
 	h.Keep = func(context.Context, *gin.Context, int, []byte) error {
 		others, release := budget.Context(t.Context(), func() string { return "" })
 		t.Cleanup(release)
@@ -45,7 +56,7 @@ func TestResponseOfStored(t *testing.T) {
 		ctx, release := budget.Context(g.Request.Context(), func() string { return "" })
 		defer release()
 		g.Request = g.Request.WithContext(ctx)
-		rest.Handle(h.Handle)(g)
+		rest.Handle(h.run)(g)
 	})
 	r := httptest.NewRequest("POST", "/batch", strings.NewReader(`{"operations":[{"method":"POST","path":"/things"}]}`))
 	r.Header.Set("Content-Type", "application/json")
@@ -96,19 +107,15 @@ func TestSharedLimit(t *testing.T) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	h := &Handler{DB: deps.DB, Engine: gin.New()}
-	h.Engine.Use(Use)
-	h.Engine.DELETE("/targets/:id", rest.Handle(func(g *gin.Context) error {
+	h := newModule(deps.DB, http.MethodDelete, "/targets/:id", func(g *gin.Context) error {
 		id, _ := store.ParseID(g.Param("id"))
 		if err := targets.Delete(g.Request.Context(), access.Principal{Master: true}, id, nil); err != nil {
 			return err
 		}
 		return rest.NoContent(g)
-	}))
-	h.Authenticate = func(context.Context, *gin.Context) (access.Principal, error) { return access.Principal{}, nil }
-	h.Keep = func(context.Context, *gin.Context, int, []byte) error { return nil }
+	})
 	engine := gin.New()
-	engine.POST("/batch", rest.Handle(h.Handle))
+	engine.POST("/batch", rest.Handle(h.run))
 	remove := func(id store.ID) string { return `{"method":"DELETE","path":"/targets/` + id.Hex() + `"}` }
 	for _, test := range []struct {
 		operations string

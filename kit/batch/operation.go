@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"example.com/ginseng/kit/apperr"
@@ -146,15 +145,6 @@ func (op Operation) check(names map[string]bool) (fieldErrs []apperr.Field) {
 	}
 	_, found := replaceReferences(op.Body, known)
 	return append(fieldErrs, found...)
-}
-
-// matches reports whether the operation has the method of the route, and a path that the pattern of the route matches.
-func (op Operation) matches(route gin.RouteInfo, root string) bool {
-	pattern := strings.Split(route.Path, "/")
-	path := strings.Split(root+op.Path, "/")
-	return op.Method == route.Method && slices.EqualFunc(pattern, path, func(part, segment string) bool {
-		return part == segment || strings.HasPrefix(part, ":") && segment != ""
-	})
 }
 
 // lookup returns the value of a reference. If the reference has no value, missing is the reason, as a sentence for the client.

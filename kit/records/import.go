@@ -176,7 +176,7 @@ func (im *Importer) store(ctx context.Context, page []*record) error {
 		for _, r := range page {
 			r.parse(im.Resource)
 		}
-		if err := im.DB.Prepare(ctx); err != nil {
+		if err := im.db.Prepare(ctx); err != nil {
 			return err
 		}
 	}
@@ -185,7 +185,7 @@ func (im *Importer) store(ctx context.Context, page []*record) error {
 			return err
 		}
 	}
-	if im.mode == write && im.DB.Serializable() {
+	if im.mode == write && im.db.Serializable() {
 		return im.inTransactions(ctx, pending(page))
 	}
 	for _, wave := range im.waves(pending(page)) {
@@ -298,13 +298,13 @@ func isFatal(err error) bool {
 func (im *Importer) inTransactions(ctx context.Context, records []*record) error {
 	for len(records) > 0 {
 		failed := -1
-		err := im.DB.Atomic(ctx, func(ctx context.Context) error {
+		err := im.db.Atomic(ctx, func(ctx context.Context) error {
 			for i, r := range records {
 				r.doc, r.wrote, r.updated = nil, false, false
 				if r.err = im.one(ctx, r); r.err == nil {
 					continue
 				}
-				healthy := im.DB.Atomic(ctx, func(context.Context) error { return nil }) == nil
+				healthy := im.db.Atomic(ctx, func(context.Context) error { return nil }) == nil
 				if r.wrote || !healthy || isFatal(r.err) {
 					failed = i
 					return r.err
@@ -473,7 +473,7 @@ func (im *Importer) waitForLoad() error {
 func (im *Importer) finish(ctx context.Context) error {
 	err := im.waitForLoad()
 	if im.loaded && ctx.Err() == nil {
-		err = errors.Join(err, im.DB.Prepare(ctx))
+		err = errors.Join(err, im.db.Prepare(ctx))
 	}
 	return err
 }

@@ -15,48 +15,48 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/suggest"
 )
 
 // Service provides access to the resources of a service, for imports and exports.
 type Service struct {
-	DB     *DB
-	Engine *gin.Engine // has the routes of resources, mounted with Middleware
-	Root   string      // value of API_ROOT
-	Names  []string    // names of the resources
+	db     *DB
+	table  *route.Table
+	engine *gin.Engine // has the routes of resources, with the middleware allow
 }
 
-// Middleware returns the route middleware for Service.Engine. It treats every request as a request with the master key.
-func Middleware(resources func() []string) kit.Middleware {
-	allow := func(g *gin.Context) {
-		rest.SetCaller(g, access.Principal{Master: true})
-		if call, ok := callOf(g.Request.Context()); ok {
-			call.g = g
-			rest.SetExports(g, call.export)
-		}
-		g.Next()
-		if call, ok := callOf(g.Request.Context()); ok {
-			call.err = rest.Failure(g)
+// NewService returns the Service of the resources in the table. The collections were opened with db.
+func NewService(db *DB, table *route.Table) *Service {
+	s := &Service{db: db, table: table, engine: gin.New()}
+	for _, r := range table.Routes() {
+		if r.Resource != "" {
+			s.engine.Handle(r.Method, r.Path, allow, rest.Handle(r.Handler, r.Query...))
 		}
 	}
-	none := func(*gin.Context) {}
-	auth := kit.Auth{
-		Public: allow, SignIn: allow, Master: allow, User: allow, Admin: allow, Refresh: allow, Provider: allow, StepUp: allow, StepUpAdmin: allow, StepUpOthers: allow,
-		Role: func(...access.Role) gin.HandlerFunc { return allow },
+	return s
+}
+
+// allow treats a request as a request with the master key, whatever callers the route accepts.
+func allow(g *gin.Context) {
+	rest.SetCaller(g, access.Principal{Master: true})
+	call, ok := callOf(g.Request.Context())
+	if !ok {
+		return
 	}
-	same := func() kit.Auth { return auth }
-	auth.AllowRestricted, auth.AllowLargeBody, auth.AllowAPIKey = same, same, same
-	return kit.Middleware{Auth: auth, Idempotency: none, Streams: none, Origin: none, Resources: resources}
+	call.g = g
+	rest.SetExports(g, call.export)
+	g.Next()
+	call.err = rest.Failure(g)
 }
 
 // call is a request that is handled in process, and its response. The context of the request contains the call.
 type call struct {
-	g       *gin.Context // set by Middleware
+	g       *gin.Context // set by allow
 	err     error        // error of the response
 	header  http.Header
 	body    func([]byte) error // nil: the body of the response is not used
@@ -98,7 +98,7 @@ func (c *call) Write(p []byte) (int, error) {
 
 // send sends a request, and returns the error of the response.
 func (s *Service) send(ctx context.Context, c *call, method, path string, query url.Values, body []byte) (err error) {
-	target := s.Root + path
+	target := s.table.Root() + path
 	if query != nil {
 		target += "?" + query.Encode()
 	}
@@ -119,36 +119,37 @@ func (s *Service) send(ctx context.Context, c *call, method, path string, query 
 			err = cmp.Or(c.bodyErr, error(c.g.Errors.Last())) // the error that aborted an export
 		}
 	}()
-	s.Engine.ServeHTTP(c, request)
+	s.engine.ServeHTTP(c, request)
 	return errors.Join(c.err, c.bodyErr)
 }
 
 // target is a resource whose records are imported or exported.
 type target struct {
-	name, collection string // collection is the path of the list, with a parameter, such as :id, for each parent
+	name             string
+	list, collection string // paths of the list, with a parameter, such as :id, for each parent; list has the root of the API
 	engine           *engine
 	parents          []*engine // outermost first
-	routes           []gin.RouteInfo
+	routes           []*route.Route
 }
 
 // target returns the resource with the name.
 func (s *Service) target(name string) (*target, error) {
-	if !slices.Contains(s.Names, name) {
-		hint := "the resources are " + strings.Join(s.Names, ", ")
-		if near := suggest.Nearest(name, s.Names); near != "" {
+	if !slices.Contains(s.table.Resources(), name) {
+		hint := "the resources are " + strings.Join(s.table.Resources(), ", ")
+		if near := suggest.Nearest(name, s.table.Resources()); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		return nil, fmt.Errorf("there is no resource %q; %s", name, hint)
 	}
-	t := &target{name: name, engine: s.DB.engines[name]}
-	for _, route := range s.Engine.Routes() {
-		path, below := strings.CutPrefix(route.Path, s.Root)
-		if below && (strings.HasSuffix(path, "/"+name) || strings.HasSuffix(path[:strings.LastIndexByte(path, '/')], "/"+name)) {
-			route.Path = path
-			t.routes = append(t.routes, route)
+	t := &target{name: name, engine: s.db.engines[name]}
+	for _, r := range s.table.Routes() {
+		path := strings.TrimPrefix(r.Path, s.table.Root())
+		ofCollection := strings.HasSuffix(path, "/"+name)
+		if r.Resource == name && (ofCollection || strings.HasSuffix(path[:strings.LastIndexByte(path, '/')], "/"+name)) {
+			t.routes = append(t.routes, r)
 		}
-		if below && strings.HasSuffix(path, "/"+name) {
-			t.collection = path
+		if r.Resource == name && ofCollection {
+			t.list, t.collection = r.Path, path
 		}
 	}
 	segments := strings.Split(t.collection, "/")
@@ -156,7 +157,7 @@ func (s *Service) target(name string) (*target, error) {
 		if !strings.HasPrefix(segment, ":") {
 			continue
 		}
-		parent := s.DB.engines[segments[i-1]]
+		parent := s.db.engines[segments[i-1]]
 		if parent == nil {
 			return nil, fmt.Errorf("the records of %s are under %s, which is not a collection", name, segments[i-1])
 		}
@@ -170,8 +171,8 @@ func (s *Service) target(name string) (*target, error) {
 
 // has reports whether the resource has a route with the method: for a record if ofRecord is true, otherwise for the collection.
 func (t *target) has(method string, ofRecord bool) bool {
-	return slices.ContainsFunc(t.routes, func(r gin.RouteInfo) bool {
-		return r.Method == method && (r.Path != t.collection) == ofRecord
+	return slices.ContainsFunc(t.routes, func(r *route.Route) bool {
+		return r.Method == method && (r.Path != t.list) == ofRecord
 	})
 }
 

@@ -22,6 +22,7 @@ import (
 	"example.com/ginseng/kit/records"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/testkit"
 	"example.com/ginseng/testkit/testdb"
@@ -108,6 +109,7 @@ type person struct {
 type world struct {
 	testing.TB
 	*records.Service
+	DB     *records.DB
 	people *store.Collection[person]
 	things *resource.Collection[thing]
 	parts  *resource.Collection[part]
@@ -126,14 +128,17 @@ func newWorld(tb testing.TB) *world {
 func worldOf(tb testing.TB, db store.DB) *world {
 	tb.Helper()
 	gin.SetMode(gin.ReleaseMode)
-	w := &world{TB: tb, Service: &records.Service{DB: records.NewDB(db), Engine: gin.New(), Root: "/api", Names: []string{"things", "parts"}}}
+	w := &world{TB: tb, DB: records.NewDB(db)}
 	d := testkit.Deps(tb, w.DB, time.Now)
 	people := resource.Open(d, store.Spec{Name: "people"}, func(p person) person { return p }, resource.Public, resource.Public)
 	w.people = people.Unrestricted()
 	w.things = resource.Open(d, thingList.Store(store.Index{Fields: []string{"code"}, Unique: true}, store.Index{Fields: []string{"count"}, Unique: true}), thing.view, resource.Own, resource.Own,
 		resource.Owner(people, resource.Keep), resource.ToSelf("friend", resource.Clear), resource.To("related", people, resource.Clear))
 	w.parts = resource.Open(d, listing.Spec{Name: "parts", Sort: []string{"createdAt"}, View: partView{}}.Store(), part.view, nil, nil, resource.Under("thingId", w.things))
-	w.routes(d)
+	var table route.Table
+	table.Serve(gin.New(), "/api", nil)
+	w.routes(table.Router(), d)
+	w.Service = records.NewService(w.DB, &table)
 	w.must(w.DB.Prepare(tb.Context()))
 	w.owner = w.person()
 	return w
@@ -152,11 +157,10 @@ func (w *world) person() store.ID {
 	return p.ID
 }
 
-// routes mounts routes as the generator writes them.
-func (w *world) routes(d kit.Deps) {
-	r, auth := w.Engine.Group(w.Root), records.Middleware(func() []string { return w.Names }).Auth
+// routes adds routes as the generator writes them.
+func (w *world) routes(r *route.Router, d kit.Deps) {
 	list, parts := listing.NewLister(thingList, d.Cursors), listing.NewLister(listing.Spec{Name: "parts", Sort: []string{"createdAt"}, View: partView{}}, d.Cursors)
-	r.POST("/things", auth.User, rest.Handle(func(g *gin.Context) error {
+	r.Resource("things").POST("/things", route.User, func(g *gin.Context) error {
 		in, err := rest.Bind[createFields](g, view{})
 		if err != nil {
 			return err
@@ -174,8 +178,8 @@ func (w *world) routes(d kit.Deps) {
 			}
 		}
 		return rest.Created(g, t.Meta, t.view())
-	}))
-	r.GET("/things", auth.User, rest.Handle(func(g *gin.Context) error {
+	})
+	r.Resource("things").GET("/things", route.User, func(g *gin.Context) error {
 		q, err := list.Parse(rest.Query(g))
 		if err != nil {
 			return err
@@ -185,8 +189,8 @@ func (w *world) routes(d kit.Deps) {
 			return err
 		}
 		return rest.Page(g, page)
-	}, rest.AnyQuery))
-	r.PATCH("/things/:id", auth.User, rest.Handle(func(g *gin.Context) error {
+	}, route.AnyQuery)
+	r.Resource("things").PATCH("/things/:id", route.User, func(g *gin.Context) error {
 		in, err := rest.BindPatch[Fields](g, view{})
 		if err != nil {
 			return err
@@ -200,8 +204,8 @@ func (w *world) routes(d kit.Deps) {
 			return err
 		}
 		return rest.Record(g, t.Meta, t.view())
-	}))
-	r.POST("/things/:id/parts", auth.User, rest.Handle(func(g *gin.Context) error {
+	})
+	r.Resource("parts").POST("/things/:id/parts", route.User, func(g *gin.Context) error {
 		in, err := rest.Bind[PartFields](g, partView{})
 		if err != nil {
 			return err
@@ -215,8 +219,8 @@ func (w *world) routes(d kit.Deps) {
 			return err
 		}
 		return rest.Created(g, p.Meta, p.view())
-	}))
-	r.GET("/things/:id/parts", auth.User, rest.Handle(func(g *gin.Context) error {
+	})
+	r.Resource("parts").GET("/things/:id/parts", route.User, func(g *gin.Context) error {
 		id, err := rest.ID(g)
 		if err != nil {
 			return err
@@ -230,7 +234,7 @@ func (w *world) routes(d kit.Deps) {
 			return err
 		}
 		return rest.Page(g, page)
-	}, rest.AnyQuery))
+	}, route.AnyQuery)
 }
 
 // run imports a file, and returns the rejected lines.

@@ -105,7 +105,7 @@ func quality(header string, ranges ...string) float64 {
 // LastEventID returns the header Last-Event-ID, with which a client resumes a stream, or "" if the header is missing.
 func LastEventID(g *gin.Context) string { return strings.TrimSpace(g.GetHeader("Last-Event-ID")) }
 
-// ServeFeed responds with a page of a feed. On a route with kit.Middleware.Streams, it responds with a stream of Server-Sent
+// ServeFeed responds with a page of a feed. On a route with route.Stream, it responds with a stream of Server-Sent
 // Events if the request accepts a stream.
 func ServeFeed(g *gin.Context, f Feed) error {
 	s, ctx := requestOf(g).stream, g.Request.Context()

@@ -17,7 +17,7 @@ type Module struct {
 
 // New creates the module and registers it with users: keys are deleted with their user.
 func New(d kit.Deps, users *user.Module) *Module {
-	service := &Service{db: d.DB, users: users, keys: store.Open[Key](d.DB, storeSpec()), now: d.Now, log: d.Log}
+	service := &Service{db: d.DB, users: users, keys: store.Open[Key](d.DB, storeSpec()), now: d.Now, log: d.Log, resources: d.Routes.Resources}
 	users.OnDelete(service)
 	return &Module{Service: service, controller: &controller{service: service}}
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/modules/user"
@@ -29,14 +29,14 @@ const mine = "/users/me/api-keys"
 // has the user's ID.
 type notes struct{}
 
-func (notes) Routes(r gin.IRouter, mw kit.Middleware) {
-	r = mw.Resource(r, "test-notes")
-	r.GET("/test-notes", mw.Auth.User, rest.Handle(rest.NoContent))
-	r.POST("/test-notes", mw.Auth.User, rest.Handle(rest.NoContent))
-	r.DELETE("/test-notes", mw.Auth.Admin, rest.Handle(rest.NoContent))
-	r.PATCH("/test-notes", mw.Auth.Role("nurse"), rest.Handle(rest.NoContent))
-	r.GET("/test-notes/:id", mw.Auth.Public, rest.Handle(rest.NoContent))
-	r.PATCH("/test-notes/:id", mw.Auth.User, rest.Handle(func(g *gin.Context) error {
+func (notes) Routes(r *route.Router) {
+	r = r.Resource("test-notes")
+	r.GET("/test-notes", route.User, rest.NoContent)
+	r.POST("/test-notes", route.User, rest.NoContent)
+	r.DELETE("/test-notes", route.Admin, rest.NoContent)
+	r.PATCH("/test-notes", route.Role("nurse"), rest.NoContent)
+	r.GET("/test-notes/:id", route.Public, rest.NoContent)
+	r.PATCH("/test-notes/:id", route.User, func(g *gin.Context) error {
 		owner, err := rest.ID(g)
 		if err == nil {
 			err = rest.Caller(g).MayChange(owner)
@@ -45,8 +45,8 @@ func (notes) Routes(r gin.IRouter, mw kit.Middleware) {
 			return err
 		}
 		return rest.NoContent(g)
-	}))
-	r.DELETE("/test-notes/:id", mw.Auth.User, rest.Handle(rest.NoContent))
+	})
+	r.DELETE("/test-notes/:id", route.User, rest.NoContent)
 }
 
 func withNotes(c *testkit.Config) { c.Modules = append(c.Modules, notes{}) }

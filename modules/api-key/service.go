@@ -19,7 +19,7 @@ type Service struct {
 	db        store.DB
 	users     *user.Module
 	keys      *store.Collection[Key]
-	resources func() []string // the names of the resources; set by Module.Routes
+	resources func() []string // the names of the resources
 	now       func() time.Time
 	log       *slog.Logger
 }

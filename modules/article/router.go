@@ -1,21 +1,18 @@
 package article
 
 import (
-	"github.com/gin-gonic/gin"
-
-	"example.com/ginseng/kit"
-	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 )
 
 // Routes implements kit.Module.
-func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
-	c, auth, large := m.controller, mw.Auth, mw.Auth.AllowLargeBody()
-	r = mw.Resource(r, "articles")
-	r.POST("/articles", large.User, mw.Idempotency, rest.Handle(c.create))
-	r.GET("/articles", auth.Public, rest.Handle(c.list, rest.AnyQuery))
-	r.GET("/articles/changes", auth.Public, mw.Streams, rest.Handle(c.changes, rest.AnyQuery))
-	r.GET("/articles/:id", auth.Public, rest.Handle(c.get, "expand"))
-	r.PUT("/articles/:id", large.User, rest.Handle(c.update))
-	r.PATCH("/articles/:id", large.User, rest.Handle(c.update))
-	r.DELETE("/articles/:id", auth.User, rest.Handle(c.delete))
+func (m *Module) Routes(r *route.Router) {
+	c := m.controller
+	r = r.Resource("articles")
+	r.POST("/articles", route.User, c.create, route.LargeBody, route.Idempotent)
+	r.GET("/articles", route.Public, c.list, route.AnyQuery)
+	r.GET("/articles/changes", route.Public, c.changes, route.Stream)
+	r.GET("/articles/:id", route.Public, c.get, route.Query("expand"))
+	r.PUT("/articles/:id", route.User, c.update, route.LargeBody)
+	r.PATCH("/articles/:id", route.User, c.update, route.LargeBody)
+	r.DELETE("/articles/:id", route.User, c.delete)
 }

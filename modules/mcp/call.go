@@ -4,23 +4,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
-	"net/url"
 
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 )
 
 // call is the request that calls a tool.
 type call struct {
-	ctx        context.Context
-	remoteAddr string
-	header     http.Header // sent with the requests of the tool
-	requestID  string
-	caller     access.Principal
+	ctx       context.Context
+	requestID string
+	caller    access.Principal
 
 	panicked error // the panic of a tool
 }
@@ -28,12 +27,7 @@ type call struct {
 type callKey struct{}
 
 func newCall(g *gin.Context) *call {
-	c := &call{ctx: g.Request.Context(), remoteAddr: g.Request.RemoteAddr, header: http.Header{}, requestID: rest.RequestID(g), caller: rest.Caller(g)}
-	for _, name := range []string{"Authorization", "User-Agent", "X-Forwarded-For"} {
-		c.header[name] = g.Request.Header[name]
-	}
-	c.header.Set("X-Request-Id", c.requestID)
-	return c
+	return &call{ctx: g.Request.Context(), requestID: rest.RequestID(g), caller: rest.Caller(g)}
 }
 
 // problem is the error of a tool: the JSON of a rest.Problem.
@@ -55,26 +49,22 @@ func (c *call) problem(status int, e *apperr.Error) error {
 	return problem(body)
 }
 
-// send sends a request to a route of a resource, as the caller. The error is a problem.
-func (s *service) send(c *call, method, path string, query url.Values, header map[string]string, body Object) (*recorder, error) {
-	target := url.URL{Path: s.root + path, RawQuery: query.Encode()}
-	request, err := http.NewRequestWithContext(c.ctx, method, target.String(), bytes.NewReader(body))
-	if err != nil {
-		return nil, err
+// call calls a route of a resource, as the caller, and logs the call. The error is a problem.
+func (s *service) call(c *call, r route.Request) (route.Response, error) {
+	r.ID = c.requestID
+	response, err := s.routes.Call(c.ctx, c.caller, r)
+	level, attrs := slog.LevelInfo, []slog.Attr{
+		slog.String("requestId", r.ID), slog.String("method", r.Method), slog.String("path", r.Path), slog.Int("status", response.Status),
 	}
-	request.RemoteAddr, request.Header = c.remoteAddr, c.header.Clone()
-	if len(body) > 0 {
-		request.Header.Set("Content-Type", "application/json")
+	if err != nil && response.Status >= http.StatusInternalServerError {
+		level, attrs = slog.LevelError, append(attrs, slog.Any("error", err))
 	}
-	for name, value := range header {
-		if value != "" {
-			request.Header.Set(name, value)
-		}
-	}
-	response := newRecorder()
-	s.handler.ServeHTTP(response, request)
-	if response.status >= http.StatusBadRequest {
-		return nil, response.problem()
+	s.log.LogAttrs(c.ctx, level, "tool", attrs...)
+	switch {
+	case response.Status >= http.StatusBadRequest:
+		return response, problemOf(response)
+	case err != nil:
+		return response, err
 	}
 	return response, nil
 }
@@ -89,12 +79,12 @@ func limitProblem(text string) string {
 	return encode(p)
 }
 
-// problem returns the problem in the response, and adds the value of the Retry-After header.
-func (r *recorder) problem() error {
+// problemOf returns the problem in the response, and adds the value of the Retry-After header.
+func problemOf(r route.Response) error {
 	var fields map[string]json.RawMessage
-	wait := r.header.Get("Retry-After")
-	if wait == "" || json.Unmarshal(r.body.Bytes(), &fields) != nil {
-		return problem(bytes.TrimSpace(r.body.Bytes()))
+	wait := r.Header.Get("Retry-After")
+	if wait == "" || json.Unmarshal(r.Body, &fields) != nil {
+		return problem(bytes.TrimSpace(r.Body))
 	}
 	fields["retryAfter"] = json.RawMessage(wait)
 	body, err := json.Marshal(fields)

@@ -3,8 +3,12 @@ package mcp
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
+
+	"example.com/ginseng/kit/route"
 )
 
 // catalog has the resources of the API, from its OpenAPI document.
@@ -44,35 +48,44 @@ type content struct {
 	Content map[string]struct{ Schema map[string]any }
 }
 
-// newCatalog returns the catalog of the resources with the names.
-func newCatalog(names []string, openAPI []byte) *catalog {
+// newCatalog returns the catalog of the resources in the table.
+func newCatalog(table *route.Table) *catalog {
 	c := &catalog{resources: map[string]resource{}}
-	if err := json.Unmarshal(openAPI, &c.document); err != nil {
+	if err := json.Unmarshal(table.Document(), &c.document); err != nil {
 		panic(err) // unreachable: the document is embedded
 	}
-	for _, name := range names {
-		if r := c.document.resource(name); r.collection != "" {
-			c.resources[name] = r
+	for _, r := range table.Routes() {
+		path := strings.TrimPrefix(pathParameter.ReplaceAllString(r.Path, "{$1}"), table.Root())
+		if op := c.document.Paths[path][strings.ToLower(r.Method)]; op != nil && r.Resource != "" {
+			found := c.resources[r.Resource]
+			found.name = r.Resource
+			found.add(r.Method, path, op)
+			c.resources[r.Resource] = found
 		}
 	}
+	maps.DeleteFunc(c.resources, func(_ string, r resource) bool { return r.collection == "" })
 	c.names = slices.Sorted(maps.Keys(c.resources))
 	return c
 }
 
-// resource returns the resource with the name. The name is the last segment of the collection's path.
-func (d document) resource(name string) resource {
-	r := resource{name: name}
-	for path, operations := range d.Paths {
-		collection, last := path[:strings.LastIndexByte(path, '/')], path[strings.LastIndexByte(path, '/')+1:]
-		switch {
-		case last == name:
-			r.collection, r.list, r.create = path, operations["get"], operations["post"]
-		case last[0] == '{' && strings.HasSuffix(collection, "/"+name):
-			r.collection, r.record = collection, path
-			r.get, r.update, r.deletion = operations["get"], operations["patch"], operations["delete"]
-		}
+// pathParameter matches a parameter in the path of a route.
+var pathParameter = regexp.MustCompile(`:(\w+)`)
+
+// add adds an operation, unless its path is neither that of the list nor that of a record.
+func (r *resource) add(method, path string, op *operation) {
+	parent, last := path[:strings.LastIndexByte(path, '/')], path[strings.LastIndexByte(path, '/')+1:]
+	operations := map[string]**operation{}
+	switch {
+	case last == r.name:
+		r.collection = path
+		operations = map[string]**operation{http.MethodGet: &r.list, http.MethodPost: &r.create}
+	case last[0] == '{' && strings.HasSuffix(parent, "/"+r.name):
+		r.collection, r.record = parent, path
+		operations = map[string]**operation{http.MethodGet: &r.get, http.MethodPatch: &r.update, http.MethodDelete: &r.deletion}
 	}
-	return r
+	if operations[method] != nil {
+		*operations[method] = op
+	}
 }
 
 // parents returns the names of the resources under which the records are nested, outermost first.

@@ -57,7 +57,7 @@ func (c *controller) handle(g *gin.Context) error {
 	request := g.Request.Clone(context.WithValue(g.Request.Context(), callKey{}, call))
 	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
 	request.Header.Set("Accept", "application/json, text/event-stream") // the library requires both
-	response := newRecorder()
+	response := &recorder{header: http.Header{}, status: http.StatusOK}
 	c.protocol.ServeHTTP(response, request) // returns when the tools have finished
 	if call.panicked != nil {
 		return call.panicked
@@ -86,13 +86,12 @@ func replaceID(message []byte, old, new ID) []byte {
 	return bytes.Replace(message, append([]byte(name), old...), append([]byte(name), new...), 1)
 }
 
+// recorder records the response of the library.
 type recorder struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
-
-func newRecorder() *recorder { return &recorder{header: http.Header{}, status: http.StatusOK} }
 
 func (r *recorder) Header() http.Header         { return r.header }
 func (r *recorder) WriteHeader(status int)      { r.status = status }

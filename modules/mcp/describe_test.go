@@ -6,6 +6,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 )
 
 // TestLargeDescription describes resources with more and more fields. A description must have at most 8 KiB, and keep the details
@@ -30,7 +35,10 @@ func TestLargeDescription(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := newCatalog([]string{"things"}, document)
+		var table route.Table
+		table.Serve(gin.New(), "", document)
+		table.Router().Resource("things").POST("/things", route.User, rest.NoContent)
+		c := newCatalog(&table)
 		text := c.describe(c.resources["things"])
 		if len(text) > maxDescription || !strings.Contains(text, test.want) || strings.Contains(text, test.not) || !strings.Contains(text, `"example":{"type":"string"}`) {
 			t.Errorf("%d fields: %d bytes, %.1000s", test.fields, len(text), text)

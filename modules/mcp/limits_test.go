@@ -8,11 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gin-gonic/gin"
-
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/testkit"
 )
@@ -138,7 +136,7 @@ func TestMessages(t *testing.T) {
 // is restricted.
 type keys struct{ owner store.ID }
 
-func (*keys) Routes(gin.IRouter, kit.Middleware) {}
+func (*keys) Routes(*route.Router) {}
 
 func (k *keys) VerifyKey(_ context.Context, _ access.Client, key string) (access.Principal, error) {
 	scope := strings.TrimPrefix(key, access.KeyPrefix)
@@ -210,7 +208,7 @@ func TestRequestLog(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
-	if len(lines) != 2 || !strings.Contains(lines[0], "route=/articles") || !strings.Contains(lines[1], "route=/mcp") {
+	if len(lines) != 2 || !strings.Contains(lines[0], "msg=tool") || !strings.Contains(lines[0], "path=/articles") || !strings.Contains(lines[1], "route=/mcp") {
 		t.Errorf("logged %q", lines)
 	}
 }

@@ -16,14 +16,7 @@ type Module struct {
 
 // New creates the module.
 func New(d kit.Deps) *Module {
-	s := &service{name: d.Name}
+	s := &service{name: d.Name, log: d.Log, routes: d.Routes}
+	s.catalog = sync.OnceValue(func() *catalog { return newCatalog(s.routes) })
 	return &Module{service: s, controller: newController(s)}
 }
-
-// UseResources implements kit.ResourceUser.
-func (m *Module) UseResources(r kit.Resources) {
-	m.service.handler, m.service.root, m.service.allows = r.Handler, r.Root, r.Allows
-	m.service.catalog = sync.OnceValue(func() *catalog { return newCatalog(r.Names, r.OpenAPI) })
-}
-
-var _ kit.ResourceUser = (*Module)(nil)

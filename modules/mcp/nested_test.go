@@ -7,8 +7,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/modules"
 	"example.com/ginseng/server"
 	"example.com/ginseng/testkit"
@@ -17,8 +17,8 @@ import (
 // lines is a resource under test-orders, a name that a project does not have. Its handlers respond with the request.
 type lines struct{}
 
-func (lines) Routes(r gin.IRouter, mw kit.Middleware) {
-	echo := rest.Handle(func(g *gin.Context) error {
+func (lines) Routes(r *route.Router) {
+	echo := func(g *gin.Context) error {
 		body, err := rest.Body(g)
 		if g.Param("lineId") == "panic" {
 			panic("test")
@@ -27,11 +27,11 @@ func (lines) Routes(r gin.IRouter, mw kit.Middleware) {
 			return err
 		}
 		return rest.OK(g, object{"path": g.Request.URL.Path, "body": string(body.Canonical("")), "user": rest.Caller(g).UserID.Hex()})
-	})
-	r = mw.Resource(r, "test-lines")
-	r.POST("/test-orders/:id/test-lines", mw.Auth.AllowLargeBody().User, echo)
-	r.GET("/test-orders/:id/test-lines/:lineId", mw.Auth.User, echo)
-	r.PATCH("/test-orders/:id/test-lines/:lineId", mw.Auth.Admin, echo)
+	}
+	r = r.Resource("test-lines")
+	r.POST("/test-orders/:id/test-lines", route.User, echo, route.LargeBody)
+	r.GET("/test-orders/:id/test-lines/:lineId", route.User, echo)
+	r.PATCH("/test-orders/:id/test-lines/:lineId", route.Admin, echo)
 }
 
 func TestNested(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 )
 
@@ -45,11 +46,11 @@ func encode(v any) string {
 	return out.String()
 }
 
-// newRecordResult converts an HTTP response that contains a record to a tool result.
-func newRecordResult(r *recorder) recordResult {
-	out := recordResult{Notice: notice, ETag: r.header.Get("ETag")}
+// newRecordResult converts a response that contains a record to a tool result.
+func newRecordResult(r route.Response) recordResult {
+	out := recordResult{Notice: notice, ETag: r.Header.Get("ETag")}
 	var fields []string
-	if out.Record, fields = shortenRecord(bytes.TrimSpace(r.body.Bytes())); fields != nil {
+	if out.Record, fields = shortenRecord(bytes.TrimSpace(r.Body)); fields != nil {
 		out.Shortened = shortenedFields(fields)
 	}
 	return out

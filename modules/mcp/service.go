@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -19,15 +20,15 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/suggest"
 )
 
 // service runs the tools.
 type service struct {
 	name    string
-	root    string
-	handler http.Handler
-	allows  func(caller access.Principal, method, path string) bool
+	log     *slog.Logger
+	routes  *route.Table
 	catalog func() *catalog // parses the OpenAPI document at the first call
 }
 
@@ -150,18 +151,24 @@ func (s *service) visible(c *call, name string) (r resource, ok bool) {
 	if !ok {
 		return r, false
 	}
-	for _, route := range []struct {
+	for _, o := range []struct {
 		method, path string
 		operation    **operation
 	}{
 		{http.MethodGet, r.collection, &r.list}, {http.MethodPost, r.collection, &r.create},
 		{http.MethodGet, r.record, &r.get}, {http.MethodPatch, r.record, &r.update}, {http.MethodDelete, r.record, &r.deletion},
 	} {
-		if *route.operation != nil && !s.allows(c.caller, route.method, route.path) {
-			*route.operation = nil
+		if *o.operation != nil && !s.accepts(c.caller, o.method, o.path) {
+			*o.operation = nil
 		}
 	}
 	return r, len(r.tools()) > 0
+}
+
+// accepts reports whether the route of an operation accepts the caller. path is as in the OpenAPI document.
+func (s *service) accepts(caller access.Principal, method, path string) bool {
+	accepts := func(r *route.Route) bool { return r.Method == method && r.Accepts(caller) == nil }
+	return slices.ContainsFunc(s.routes.Find(s.routes.Root()+path), accepts)
 }
 
 func (s *service) search(c *call, in searchArguments) (any, error) {
@@ -263,11 +270,11 @@ func filterValues(value any) (values []string, ok bool) {
 
 // page requests a page of a list. size is the size of the page's rows and of next in bytes.
 func (s *service) page(c *call, path string, query url.Values) (page pageResult, size int, err error) {
-	response, err := s.send(c, http.MethodGet, path, query, nil, nil)
+	response, err := s.call(c, route.Request{Method: http.MethodGet, Path: path, Query: query})
 	if err != nil {
 		return page, 0, err
 	}
-	if err := json.Unmarshal(response.body.Bytes(), &page); err != nil {
+	if err := json.Unmarshal(response.Body, &page); err != nil {
 		return page, 0, err
 	}
 	page.Notice = notice
@@ -282,7 +289,7 @@ func (s *service) get(c *call, in recordArguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	response, err := s.send(c, http.MethodGet, path, nil, nil, nil)
+	response, err := s.call(c, route.Request{Method: http.MethodGet, Path: path})
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +301,7 @@ func (s *service) create(c *call, in createArguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	response, err := s.send(c, http.MethodPost, path, nil, map[string]string{"Idempotency-Key": in.IdempotencyKey}, in.Data)
+	response, err := s.call(c, route.Request{Method: http.MethodPost, Path: path, Body: in.Data, IdempotencyKey: in.IdempotencyKey})
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +313,7 @@ func (s *service) update(c *call, in updateArguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	response, err := s.send(c, http.MethodPatch, path, nil, map[string]string{"If-Match": in.IfMatch}, in.Data)
+	response, err := s.call(c, route.Request{Method: http.MethodPatch, Path: path, Body: in.Data, IfMatch: in.IfMatch})
 	if err != nil {
 		return nil, err
 	}
@@ -318,7 +325,7 @@ func (s *service) delete(c *call, in deleteArguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.send(c, http.MethodDelete, path, nil, map[string]string{"If-Match": in.IfMatch}, nil); err != nil {
+	if _, err := s.call(c, route.Request{Method: http.MethodDelete, Path: path, IfMatch: in.IfMatch}); err != nil {
 		return nil, err
 	}
 	return map[string]string{"deleted": in.ID}, nil

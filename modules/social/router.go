@@ -3,17 +3,16 @@ package social
 import (
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/kit"
-	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 )
 
 // Routes implements kit.Module.
-func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
-	c, auth := m.controller, mw.Auth
+func (m *Module) Routes(r *route.Router) {
+	c := m.controller
 	for name := range c.service.providers { // a path parameter would add POST to the Allow header of /auth/sessions
-		r.POST("/auth/"+name, auth.Provider, rest.Handle(func(g *gin.Context) error { return c.signIn(g, name) }))
+		r.POST("/auth/"+name, route.Provider, func(g *gin.Context) error { return c.signIn(g, name) })
 	}
-	r.GET("/auth/providers", auth.Public, rest.Handle(c.providers))
-	r.GET("/auth/identities", auth.User, rest.Handle(c.list))
-	r.DELETE("/auth/identities/:provider", auth.User, rest.Handle(c.unlink))
+	r.GET("/auth/providers", route.Public, c.providers)
+	r.GET("/auth/identities", route.User, c.list)
+	r.DELETE("/auth/identities/:provider", route.User, c.unlink)
 }

@@ -39,7 +39,7 @@ type Settings struct {
 	// could keep the key secret.
 	PublicSignup bool `mapstructure:"PUBLIC_SIGNUP" default:"false"`
 	// SignupEmail is "optional" or "required". If required, a user whose email address is not verified can only read, and call
-	// the routes that are mounted with kit.Auth.AllowRestricted.
+	// the routes with route.AllowRestricted.
 	SignupEmail string `mapstructure:"SIGNUP_EMAIL" default:"optional" validate:"oneof=optional required"`
 	// SecurityNotices sends users an email about changes to their account that somebody else may have made, and admins an email
 	// about a new admin.

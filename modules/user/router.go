@@ -1,36 +1,33 @@
 package user
 
-import (
-	"github.com/gin-gonic/gin"
-
-	"example.com/ginseng/kit"
-	"example.com/ginseng/kit/rest"
-)
+import "example.com/ginseng/kit/route"
 
 // Routes implements kit.Module.
-func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {
-	c, auth, account := m.controller, mw.Auth, mw.Auth.AllowRestricted()
-	r.POST("/users", m.SignUpAuth(auth), mw.Idempotency, rest.Handle(c.create))
-	r.GET("/users", auth.Admin, rest.Handle(c.list, rest.AnyQuery))
-	r.GET("/users/me", account.AllowAPIKey().User, rest.Handle(c.me))
-	r.GET("/users/:id", auth.Public, rest.Handle(c.get))
-	r.PUT("/users/:id", auth.User, rest.Handle(c.update))
-	r.PATCH("/users/:id", auth.User, rest.Handle(c.update))
-	r.PUT("/users/:id/password", account.StepUp, rest.Handle(c.changePassword))
-	r.DELETE("/users/:id", account.StepUp, rest.Handle(c.delete))
+func (m *Module) Routes(r *route.Router) {
+	c := m.controller
+	r.POST("/users", m.SignUpCaller(), c.create, route.Idempotent)
+	r.GET("/users", route.Admin, c.list, route.AnyQuery)
+	r.GET("/users/me", route.User, c.me, route.AllowRestricted, route.AllowAPIKey)
+	r.GET("/users/:id", route.Public, c.get)
+	r.PUT("/users/:id", route.User, c.update)
+	r.PATCH("/users/:id", route.User, c.update)
+	r.PUT("/users/:id/password", route.StepUp, c.changePassword, route.AllowRestricted)
+	r.DELETE("/users/:id", route.StepUp, c.delete, route.AllowRestricted)
 }
 
-// SignUpAuth returns the middleware for sign-up and other routes that require no user token, such as requests for password
-// resets. The middleware requires the master key, unless PUBLIC_SIGNUP allows any caller.
-func (m *Module) SignUpAuth(auth kit.Auth) gin.HandlerFunc {
+// SignUpCaller returns the callers of sign-up and of other routes that require no user token, such as requests for password
+// resets: those with the master key, unless PUBLIC_SIGNUP allows any caller.
+func (m *Module) SignUpCaller() route.Caller {
 	if m.settings.PublicSignup {
-		return auth.Public
+		return route.Public
 	}
-	return auth.Master
+	return route.Master
 }
 
-// SignInAuth is like SignUpAuth, for a handler that reads HTTP Basic.
-func (m *Module) SignInAuth(auth kit.Auth) gin.HandlerFunc {
-	auth.Public = auth.SignIn
-	return m.SignUpAuth(auth)
+// SignInCaller is like SignUpCaller, for a handler that reads HTTP Basic.
+func (m *Module) SignInCaller() route.Caller {
+	if m.settings.PublicSignup {
+		return route.SignIn
+	}
+	return route.Master
 }

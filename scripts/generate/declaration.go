@@ -119,7 +119,7 @@ var declared = []string{"module", "service", "view", "controller", "fields", "cr
 
 // imported are the packages that the templates import.
 var imported = []string{
-	"access", "apitest", "context", "fmt", "gin", "kit", "listing", "resource", "rest", "slices", "store", "strconv", "strings", "testing", "testkit",
+	"access", "apitest", "context", "fmt", "gin", "kit", "listing", "resource", "rest", "route", "slices", "store", "strconv", "strings", "testing", "testkit",
 	"time",
 }
 

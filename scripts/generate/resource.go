@@ -33,19 +33,16 @@ func (r Resource) Var() string {
 	return "record"
 }
 
-// Auth returns the middleware that authenticates the caller of a method.
-func (r Resource) Auth(method string) string {
-	auth, rule := "auth.", goName(kindOf(r.Rules[method]))
-	if (method == methodCreate || method == methodUpdate) && r.HasLargeBody() {
-		auth = "large."
-	}
+// Caller returns the callers that the route of a method accepts.
+func (r Resource) Caller(method string) string {
+	rule := goName(kindOf(r.Rules[method]))
 	if r.Rules[method] == ruleOwn {
 		rule = "User"
 	}
 	if roles := rolesOf(r.Rules[method]); roles != nil {
 		rule += "(" + roleConstants(roles) + ")"
 	}
-	return auth + rule
+	return "route." + rule
 }
 
 // IsOwn reports whether users see only their own records.

@@ -77,7 +77,7 @@ func TestRoles(t *testing.T) {
 	declared := "note a:string --admin delete --role front-desk=create,update --role practitioner=list,update"
 	for name, want := range map[string]string{
 		"module.go":     declared + "\n",
-		"router.go":     `r.PATCH("/notes/:id", auth.Role(user.RoleFrontDesk, user.RolePractitioner), rest.Handle(c.update))`,
+		"router.go":     `r.PATCH("/notes/:id", route.Role(user.RoleFrontDesk, user.RolePractitioner), c.update)`,
 		fixturesFile:    "\"practitioner\":  {403, 200, 200, 200, 403},",
 		"controller.go": `"forbidden: the caller is neither an admin nor a user with the role front-desk or practitioner"`,
 	} {
@@ -135,7 +135,7 @@ func TestRolesOfParents(t *testing.T) {
 	} {
 		succeed(t, dir, strings.Fields(args)...)
 	}
-	if got := read(t, filepath.Join(dir, "modules/item/router.go")); strings.Count(got, "auth.Role(user.RoleDoctor)") != 6 {
+	if got := read(t, filepath.Join(dir, "modules/item/router.go")); strings.Count(got, "route.Role(user.RoleDoctor)") != 6 {
 		t.Errorf("the parent's rule is missing:\n%s", got)
 	}
 }

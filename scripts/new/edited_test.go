@@ -40,7 +40,7 @@ func (s *Service) check(ctx context.Context, v Visit) error {
 	}
 	return s.visits.Update(ctx, caller, id, expected, in.Changes()...)`},
 	{"modules/visit/service.go", "	\"example.com/ginseng/kit/access\"\n", "	\"example.com/ginseng/kit/access\"\n	\"example.com/ginseng/kit/apperr\"\n"},
-	{"modules/visit/router.go", "	r.DELETE(", "	r.GET(\"/visits/:id/reminder\", auth.User, rest.Handle(c.reminder))\n	r.DELETE("},
+	{"modules/visit/router.go", "	r.DELETE(", "	r.GET(\"/visits/:id/reminder\", route.User, c.reminder)\n	r.DELETE("},
 	{"modules/visit/controller.go", "// delete deletes a visit.", `// reminder returns what a reminder of a visit says.
 //
 //	@Summary	Get the reminder of a visit

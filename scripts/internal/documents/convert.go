@@ -207,7 +207,7 @@ func eachOperation(doc *openapi3.T, f func(path, method string, op *openapi3.Ope
 	}
 }
 
-// Extensions of an operation; see convert. Operations with kit.Auth.AllowRestricted have x-restricted.
+// Extensions of an operation; see convert. Operations with route.AllowRestricted have x-restricted.
 const tagMark, introMark, optionalMark, restrictedMark = "x-tag", "x-intro", "x-optional-security", "x-restricted"
 
 // byTag compares tags: first the tags of accounts, because most operations need an account, then the others by name.

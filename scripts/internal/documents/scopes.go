@@ -22,7 +22,7 @@ const readScope, writeScope = ":read", ":write"
 
 // The calls in the router.go of a module that declare a resource and its routes.
 var (
-	resourceCall = regexp.MustCompile(`\.Resource\(\w+, "([^"]+)"\)`)
+	resourceCall = regexp.MustCompile(`\.Resource\("([^"]+)"\)`)
 	routeCall    = regexp.MustCompile(`\.(GET|POST|PUT|PATCH|DELETE)\("([^"]+)"`)
 	pathParam    = regexp.MustCompile(`:(\w+)`)
 )

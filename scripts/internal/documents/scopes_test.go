@@ -15,11 +15,11 @@ func TestScopes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, source := range map[string]string{
-		"note": `r.GET("/open", auth.Public)
-			r = mw.Resource(r, "notes")
-			r.GET("/books/:id/notes", auth.User, rest.Handle(c.list))
-			r.POST("/books/:id/notes", auth.User, mw.Idempotency, rest.Handle(c.create))`,
-		"other": `r.GET("/others", auth.User)`,
+		"note": `r.GET("/open", route.Public, c.open)
+			r = r.Resource("notes")
+			r.GET("/books/:id/notes", route.User, c.list)
+			r.POST("/books/:id/notes", route.User, c.create, route.Idempotent)`,
+		"other": `r.GET("/others", route.User, c.list)`,
 	} {
 		if err := os.MkdirAll(filepath.Join(dir, "modules", name), 0o700); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,120 @@
+package route
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
+)
+
+// Request is a request of Table.Call.
+type Request struct {
+	Method         string
+	Path           string // below the root of the API, with the values of path parameters
+	Query          url.Values
+	Body           []byte // a JSON object; empty: none
+	IfMatch        string // the header If-Match; "": none
+	IdempotencyKey string // the header Idempotency-Key; "": none
+	ID             string // the request ID in problems
+}
+
+// Response is the response to a Request.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Call handles a request in process, as the caller, on the engine of Serve. The route checks the caller's kind, API key and
+// restriction. The request has no log line, time limit, body limit or share of memory of its own: Call relies on those of the
+// request that ctx belongs to. If the handler fails or panics, err is its error, and the Response is the problem. NotFound: there
+// is no route. NotSupported: the request would be an export.
+func (t *Table) Call(ctx context.Context, caller access.Principal, r Request) (response Response, err error) {
+	if r.Query.Has("format") {
+		return Response{}, apperr.New(apperr.NotSupported, "A call in process cannot export a list.")
+	}
+	target := url.URL{Path: t.root + r.Path, RawQuery: r.Query.Encode()}
+	request, err := http.NewRequestWithContext(ctx, r.Method, target.String(), bytes.NewReader(r.Body))
+	if err != nil {
+		return Response{}, err
+	}
+	c := &call{Reader: bytes.NewReader(r.Body), caller: caller, id: r.ID}
+	request.Body = c
+	header := map[string]string{"If-Match": r.IfMatch, "Idempotency-Key": r.IdempotencyKey}
+	if len(r.Body) > 0 {
+		header["Content-Type"] = "application/json"
+	}
+	for name, value := range header {
+		if value != "" {
+			request.Header.Set(name, value)
+		}
+	}
+	w := &recorder{header: http.Header{}, status: http.StatusOK}
+	defer func() {
+		if v := recover(); v != nil { // of a handler that had begun its response; see middleware.Recovery
+			err = errors.Join(c.err, fmt.Errorf("panic: %v", v))
+		}
+	}()
+	t.engine.ServeHTTP(w, request)
+	return Response{Status: w.status, Header: w.header, Body: w.body.Bytes()}, c.err
+}
+
+// call is the body of a request of Table.Call. It marks the request: a client cannot send such a body, and the handlers that
+// follow cannot pass it on by a context.
+type call struct {
+	*bytes.Reader
+	caller access.Principal
+	id     string
+	err    error // the error of the response
+}
+
+// Close implements io.Closer.
+func (c *call) Close() error { return nil }
+
+// CalledBy returns the caller of a request of Table.Call. inProcess is false for other requests.
+func CalledBy(r *http.Request) (caller access.Principal, inProcess bool) {
+	c, ok := r.Body.(*call)
+	if !ok {
+		return access.Principal{}, false
+	}
+	return c.caller, true
+}
+
+// External returns middleware that runs the handler only for requests of clients, not for those of Table.Call.
+func External(handler gin.HandlerFunc) gin.HandlerFunc {
+	return func(g *gin.Context) {
+		if _, inProcess := CalledBy(g.Request); !inProcess {
+			handler(g)
+		}
+	}
+}
+
+// returnFailure passes the error of the response to Table.Call.
+func returnFailure(g *gin.Context) {
+	c, ok := g.Request.Body.(*call)
+	if !ok {
+		return
+	}
+	rest.SetRequestID(g, c.id)
+	defer func() { c.err = rest.Failure(g) }()
+	g.Next()
+}
+
+// recorder records a response.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(status int)      { r.status = status }
+func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }

@@ -1,0 +1,274 @@
+// Package route has the table of the routes of a service. A module adds a row for each of its routes: method, path, caller,
+// handler and options. The server mounts the rows, and runs the middleware of a row in the order that it needs, so that the order
+// of options does not matter. Features that need facts about routes read them from the rows.
+package route
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/rest"
+)
+
+// Handler handles the requests to a route. It writes a response or returns an error, which the server writes as a problem.
+type Handler = func(*gin.Context) error
+
+// Route is a row of the table.
+type Route struct {
+	Method   string
+	Path     string // in the syntax of Gin, with the root of the API, such as /api/articles/:id
+	Handler  Handler
+	Resource string // name of the collection of the resource that the route belongs to; "": none
+
+	Kind  Kind          // the callers that the route accepts
+	Roles []access.Role // the roles of KindRole
+
+	Restricted bool     // accepts users with an access.Restriction
+	AnyKey     bool     // accepts every API key, whatever its scopes
+	LargeBody  bool     // accepts bodies of up to MAX_BODY_BYTES
+	Idempotent bool     // replays the first response to a request with the same Idempotency-Key
+	Stream     bool     // can respond with a stream
+	JSONOnly   bool     // accepts only bodies of type application/json
+	Origin     bool     // rejects requests from web pages, except pages of CORS_ORIGINS
+	Alone      bool     // runs without other writes of the same user in progress
+	Query      []string // the query parameters that the route accepts
+	With       []gin.HandlerFunc
+}
+
+// Kind is a kind of callers.
+type Kind string
+
+// The kinds; see the functions of type Caller.
+const (
+	KindOpen         Kind = "open"
+	KindPublic       Kind = "public"
+	KindSignIn       Kind = "sign-in"
+	KindRefresh      Kind = "refresh"
+	KindProvider     Kind = "provider"
+	KindMaster       Kind = "master"
+	KindUser         Kind = "user"
+	KindAdmin        Kind = "admin"
+	KindRole         Kind = "role"
+	KindStepUp       Kind = "step-up"
+	KindStepUpAdmin  Kind = "step-up-admin"
+	KindStepUpOthers Kind = "step-up-others"
+)
+
+// Caller sets the callers that a route accepts. Every route but an Open one rejects an invalid credential with
+// 401, even a Public one. It rejects
+// an API key with 403, unless it belongs to a resource of which the key has the scope, or has the option AllowAPIKey. It rejects
+// a user with an access.Restriction with 403, unless the restriction allows the request, or the route has the option
+// AllowRestricted. Handlers get the caller from rest.Caller.
+type Caller func(*Route)
+
+// Open accepts any request. The credential and the query string are not read, so an invalid one is not an error.
+func Open(r *Route) { r.Kind = KindOpen }
+
+// Public accepts any caller. A credential is optional.
+func Public(r *Route) { r.Kind = KindPublic }
+
+// SignIn is like Public, but the handler reads HTTP Basic.
+func SignIn(r *Route) { r.Kind = KindSignIn }
+
+// Refresh is like Public, but ignores an Authorization header without the master key: clients that send a user token with all
+// requests refresh when the token has expired.
+func Refresh(r *Route) { r.Kind = KindRefresh }
+
+// Provider is like Public, but access_token in the body is a token of an identity provider. The session of a user token must have
+// been opened at most 10 minutes ago.
+func Provider(r *Route) { r.Kind = KindProvider }
+
+// Master accepts the master key.
+func Master(r *Route) { r.Kind = KindMaster }
+
+// User accepts a user token.
+func User(r *Route) { r.Kind = KindUser }
+
+// Admin accepts a user token of an admin.
+func Admin(r *Route) { r.Kind = KindAdmin }
+
+// Role accepts a user token of an admin, or of a user with one of the roles.
+func Role(roles ...access.Role) Caller {
+	return func(r *Route) { r.Kind, r.Roles = KindRole, roles }
+}
+
+// StepUp protects routes that an attacker could use to take over an account. It accepts a user token of a session that was opened
+// at most 10 minutes ago, or HTTP Basic with the email address and the password. If the user has a second factor, but has not used
+// it to open the session, the body must also have an access.Proof. The handler must accept the parameters of the access.Proof.
+func StepUp(r *Route) { r.Kind = KindStepUp }
+
+// StepUpAdmin is StepUp for admins. It rejects other users.
+func StepUpAdmin(r *Route) { r.Kind = KindStepUpAdmin }
+
+// StepUpOthers is StepUp if the id path parameter is neither "me" nor the ID of the caller. Otherwise, it also accepts a user
+// token of an older session, or of a session that was opened without the second factor. The handler must reject callers who are
+// neither the user in the path nor an admin.
+func StepUpOthers(r *Route) { r.Kind = KindStepUpOthers }
+
+// Option changes a route.
+type Option func(*Route)
+
+// AllowRestricted also accepts users with an access.Restriction.
+func AllowRestricted(r *Route) { r.Restricted = true }
+
+// AllowAPIKey also accepts every API key, whatever its scopes.
+func AllowAPIKey(r *Route) { r.AnyKey = true }
+
+// LargeBody accepts bodies of up to MAX_BODY_BYTES. Without it, a body of more than 16 KiB is rejected with 413.
+func LargeBody(r *Route) { r.LargeBody = true }
+
+// Idempotent replays the first response to a request with the same Idempotency-Key.
+func Idempotent(r *Route) { r.Idempotent = true }
+
+// Stream lets rest.ServeFeed respond with a stream, and limits the number of open streams. It includes AnyQuery.
+func Stream(r *Route) {
+	r.Stream = true
+	AnyQuery(r)
+}
+
+// JSONOnly rejects bodies that are not application/json with 415.
+func JSONOnly(r *Route) { r.JSONOnly = true }
+
+// CheckOrigin rejects requests from web pages with 403, except pages of CORS_ORIGINS.
+func CheckOrigin(r *Route) { r.Origin = true }
+
+// Alone lets other writes of the same user wait until a request has ended.
+func Alone(r *Route) { r.Alone = true }
+
+// Query accepts the query parameters with the names. Without it and without AnyQuery, a query parameter other than access_token is
+// rejected with 400.
+func Query(names ...string) Option {
+	return func(r *Route) { r.Query = names }
+}
+
+// AnyQuery accepts every query parameter. The handler rejects unknown ones, for example with listing.Lister.Parse.
+func AnyQuery(r *Route) { r.Query = []string{rest.AnyQuery} }
+
+// With runs Gin middleware before the route reads the credential and the body.
+func With(handlers ...gin.HandlerFunc) Option {
+	return func(r *Route) { r.With = append(r.With, handlers...) }
+}
+
+// Table has the routes of a service. The server calls Serve before modules add routes. The table is complete when the server
+// handles requests.
+type Table struct {
+	routes    []*Route
+	resources []string
+	engine    http.Handler
+	root      string
+	document  []byte
+}
+
+// Serve sets the engine on which Call runs requests, the root of the API on it, and the OpenAPI document of the routes below the
+// root. The engine must have no middleware yet.
+func (t *Table) Serve(engine *gin.Engine, root string, document []byte) {
+	t.engine, t.root, t.document = engine, root, document
+	engine.Use(returnFailure)
+}
+
+// Router returns a Router for routes below the root of the API.
+func (t *Table) Router() *Router { return &Router{table: t, root: t.root} }
+
+// Routes returns all routes in the order in which they were added.
+func (t *Table) Routes() []*Route { return t.routes }
+
+// Resources returns the names of the resources in the order in which they were added.
+func (t *Table) Resources() []string { return t.resources }
+
+// Document returns the OpenAPI document of the routes below the root of the API.
+func (t *Table) Document() []byte { return t.document }
+
+// Root returns the path of the API, which precedes the paths in the document. It is "" or begins with a slash.
+func (t *Table) Root() string { return t.root }
+
+// Find returns the routes whose Path matches the path of a URL. Several routes can match a path and a method, such as /users/me and
+// /users/:id.
+func (t *Table) Find(path string) (found []*Route) {
+	segments := strings.Split(path, "/")
+	for _, r := range t.routes {
+		if r.matches(segments) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// matches reports whether the path of the route, which can have parameters such as :id and *any, matches the segments.
+func (r *Route) matches(segments []string) bool {
+	i := 0
+	for part := range strings.SplitSeq(r.Path, "/") {
+		switch {
+		case i == len(segments):
+			return false
+		case strings.HasPrefix(part, "*"):
+			return true
+		case strings.HasPrefix(part, ":") && segments[i] != "":
+		case part != segments[i]:
+			return false
+		}
+		i++
+	}
+	return i == len(segments)
+}
+
+// Router adds routes to a table.
+type Router struct {
+	table    *Table
+	root     string
+	resource string
+}
+
+// AtRoot returns a Router for routes that are not below the root of the API.
+func (r *Router) AtRoot() *Router { return &Router{table: r.table} }
+
+// Resource returns a Router for the routes of a resource. name is the name of its collection in paths. An API key needs the scope
+// NAME:read for GET, and NAME:write for other methods.
+//
+// The routes can be operations of a batch, which the database can undo and repeat. The routes must therefore only read and write
+// the database. They must not hash passwords, call other services or count attempts for a rate limit. Emails that the routes
+// queue are sent only if the batch is stored.
+func (r *Router) Resource(name string) *Router {
+	if !slices.Contains(r.table.resources, name) {
+		r.table.resources = append(r.table.resources, name)
+	}
+	return &Router{table: r.table, root: r.root, resource: name}
+}
+
+// GET adds a route for GET, which HEAD requests use, too. The options can be in any order.
+func (r *Router) GET(path string, caller Caller, handler Handler, options ...Option) {
+	r.Handle("GET", path, caller, handler, options...)
+}
+
+// POST adds a route for POST.
+func (r *Router) POST(path string, caller Caller, handler Handler, options ...Option) {
+	r.Handle("POST", path, caller, handler, options...)
+}
+
+// PUT adds a route for PUT.
+func (r *Router) PUT(path string, caller Caller, handler Handler, options ...Option) {
+	r.Handle("PUT", path, caller, handler, options...)
+}
+
+// PATCH adds a route for PATCH.
+func (r *Router) PATCH(path string, caller Caller, handler Handler, options ...Option) {
+	r.Handle("PATCH", path, caller, handler, options...)
+}
+
+// DELETE adds a route for DELETE.
+func (r *Router) DELETE(path string, caller Caller, handler Handler, options ...Option) {
+	r.Handle("DELETE", path, caller, handler, options...)
+}
+
+// Handle adds a route for the method.
+func (r *Router) Handle(method, path string, caller Caller, handler Handler, options ...Option) {
+	row := &Route{Method: method, Path: r.root + path, Handler: handler, Resource: r.resource}
+	caller(row)
+	for _, option := range options {
+		option(row)
+	}
+	r.table.routes = append(r.table.routes, row)
+}

@@ -1,0 +1,157 @@
+package route_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
+	"example.com/ginseng/kit/store"
+)
+
+// TestRows checks that the order of options does not matter, and that a Router adds rows to its table.
+func TestRows(t *testing.T) {
+	t.Parallel()
+	var table route.Table
+	table.Serve(gin.New(), "/api", nil)
+	r := table.Router()
+	notes := r.Resource("notes")
+	notes.POST("/notes", route.User, rest.NoContent, route.LargeBody, route.Idempotent)
+	notes.POST("/more", route.User, rest.NoContent, route.Idempotent, route.LargeBody)
+	notes.GET("/notes/changes", route.Role("nurse"), rest.NoContent, route.Stream)
+	r.AtRoot().GET("/livez", route.Open, rest.NoContent)
+	var got []string
+	for _, r := range table.Routes() {
+		got = append(got, fmt.Sprint(r.Method, " ", r.Path, " ", r.Resource, " ", r.Kind, r.Roles, r.LargeBody, r.Idempotent, r.Stream, r.Query))
+	}
+	want := []string{
+		"POST /api/notes notes user[] true true false []", "POST /api/more notes user[] true true false []",
+		"GET /api/notes/changes notes role[nurse] false false true [*]", "GET /livez  open[] false false false []",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := table.Resources(); len(got) != 1 || got[0] != "notes" {
+		t.Errorf("the resources are %q", got)
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	var table route.Table
+	r := table.Router()
+	for _, path := range []string{"/users", "/users/me", "/users/:id", "/users/:id/keys/:keyId", "/docs/*any"} {
+		r.GET(path, route.Public, rest.NoContent)
+	}
+	for path, want := range map[string]string{
+		"/users": "/users", "/users/me": "/users/me /users/:id", "/users/1": "/users/:id", "/users/": "", "/users/1/keys": "", "/users/1/keys/2": "/users/:id/keys/:keyId",
+		"/users//keys/2": "", "/docs/a/b": "/docs/*any", "/docs/": "/docs/*any", "/docs": "", "": "", "users": "",
+	} {
+		var got []string
+		for _, r := range table.Find(path) {
+			got = append(got, r.Path)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %s", path, got, want)
+		}
+	}
+}
+
+// TestAccepts checks every kind of caller on every kind of route, with restrictions and API keys.
+func TestAccepts(t *testing.T) {
+	t.Parallel()
+	errRestricted := apperr.New(apperr.Conflict, "Restricted.")
+	user := access.Principal{UserID: store.NewID(), Role: access.RoleUser}
+	admin, nurse, reads, stopped, key := user, user, user, user, user
+	admin.Role, nurse.Role = access.RoleAdmin, "nurse"
+	reads.Restriction = &access.Restriction{Err: errRestricted, Reads: true}
+	stopped.Restriction = &access.Restriction{Err: errRestricted}
+	key.Key = &access.Key{Scopes: []string{"notes:read"}}
+	callers := []access.Principal{{}, {Master: true}, user, admin, nurse, reads, stopped, key}
+	const ok, unauthorized, forbidden, scope, restricted = "ok", string(apperr.Unauthorized), string(apperr.Forbidden), string(apperr.InsufficientScope), string(apperr.Conflict)
+	for _, test := range []struct {
+		method  string
+		caller  route.Caller
+		options []route.Option
+		want    [8]string // of none, the master key, a user, an admin, a nurse, a user who can only read, a stopped one, a key
+	}{
+		{"GET", route.Public, nil, [8]string{ok, ok, ok, ok, ok, ok, restricted, ok}},
+		{"POST", route.Public, nil, [8]string{ok, ok, ok, ok, ok, restricted, restricted, scope}},
+		{"POST", route.SignIn, []route.Option{route.AllowRestricted}, [8]string{ok, ok, ok, ok, ok, ok, ok, scope}},
+		{"GET", route.Master, nil, [8]string{unauthorized, ok, unauthorized, unauthorized, unauthorized, unauthorized, unauthorized, unauthorized}},
+		{"GET", route.User, nil, [8]string{unauthorized, unauthorized, ok, ok, ok, ok, restricted, ok}},
+		{"POST", route.User, []route.Option{route.AllowAPIKey}, [8]string{unauthorized, unauthorized, ok, ok, ok, restricted, restricted, ok}},
+		{"GET", route.Admin, nil, [8]string{unauthorized, unauthorized, forbidden, ok, forbidden, forbidden, forbidden, forbidden}},
+		{"GET", route.Role("nurse"), nil, [8]string{unauthorized, unauthorized, forbidden, ok, ok, forbidden, forbidden, forbidden}},
+		{"GET", route.StepUpAdmin, nil, [8]string{unauthorized, unauthorized, forbidden, ok, forbidden, forbidden, forbidden, forbidden}},
+		{"GET", route.StepUpOthers, nil, [8]string{unauthorized, unauthorized, ok, ok, ok, ok, restricted, ok}},
+	} {
+		var table route.Table
+		table.Router().Resource("notes").Handle(test.method, "/notes", test.caller, rest.NoContent, test.options...)
+		r := table.Routes()[0]
+		for i, caller := range callers {
+			got := ok
+			var e *apperr.Error
+			if errors.As(r.Accepts(caller), &e) {
+				got = string(e.Code)
+			}
+			if got != test.want[i] {
+				t.Errorf("%s %s, caller %d: %s, want %s", test.method, r.Kind, i, got, test.want[i])
+			}
+		}
+	}
+}
+
+// TestCall calls routes in process: with the caller, headers and the body of the Request, and without the middleware of clients.
+func TestCall(t *testing.T) {
+	t.Parallel()
+	gin.SetMode(gin.ReleaseMode)
+	engine, table := gin.New(), &route.Table{}
+	table.Serve(engine, "/api", nil)
+	engine.Use(route.External(func(g *gin.Context) { g.Header("X-External", "true") }))
+	engine.POST("/api/notes/:id", func(g *gin.Context) {
+		caller, inProcess := route.CalledBy(g.Request)
+		body, err := rest.Body(g)
+		if err != nil {
+			t.Error(err)
+		}
+		_ = rest.OK(g, []any{inProcess, caller.Master, g.Param("id"), g.Query("expand"), g.GetHeader("If-Match"), g.GetHeader("Idempotency-Key"), body.Strings("a")})
+	})
+	engine.GET("/api/fails", func(g *gin.Context) { rest.Fail(g, apperr.New(apperr.Conflict, "No.")) })
+	engine.GET("/api/panics", func(*gin.Context) { panic("oh") })
+	request := route.Request{
+		Method: "POST", Path: "/notes/1", Query: url.Values{"expand": {"x"}}, Body: []byte(`{"a":"b"}`), IfMatch: `"1"`, IdempotencyKey: "k",
+	}
+	response, err := table.Call(t.Context(), access.Principal{Master: true}, request)
+	if want := `[true,true,"1","x","\"1\"","k",["b"]]`; err != nil || response.Status != 200 || strings.TrimSpace(string(response.Body)) != want {
+		t.Errorf("%v: %d %s", err, response.Status, response.Body)
+	}
+	if response.Header.Get("X-External") != "" {
+		t.Error("middleware of clients was called")
+	}
+	response, err = table.Call(t.Context(), access.Principal{}, route.Request{Method: "GET", Path: "/fails", ID: "request-1"})
+	if !apperr.Is(err, apperr.Conflict) || response.Status != 409 || !strings.Contains(string(response.Body), `"requestId":"request-1"`) {
+		t.Errorf("%v: %d %s", err, response.Status, response.Body)
+	}
+	if _, err := table.Call(t.Context(), access.Principal{}, route.Request{Method: "GET", Path: "/panics"}); err == nil || !strings.Contains(err.Error(), "panic: oh") {
+		t.Errorf("a panic: %v", err)
+	}
+	if _, err := table.Call(t.Context(), access.Principal{}, route.Request{Method: "GET", Path: "/notes/1", Query: url.Values{"format": {"csv"}}}); !apperr.Is(err, apperr.NotSupported) {
+		t.Errorf("an export: %v", err)
+	}
+	w := httptest.NewRecorder()
+	engine.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/api/notes/1", http.NoBody))
+	if !strings.HasPrefix(w.Body.String(), `[false,false,"1"`) || w.Header().Get("X-External") != "true" {
+		t.Errorf("a client: %s, %v", w.Body, w.Header())
+	}
+}
