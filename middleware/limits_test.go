@@ -103,6 +103,18 @@ func TestBodySize(t *testing.T) {
 			}
 		}
 	}
+	body := &endless{}
+	if got := post(h, "/large", "", body, -1); got != 413 || body.read > 2<<20 {
+		t.Errorf("a body without end: status %d after %d bytes", got, body.read)
+	}
+}
+
+// endless is a body without end.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += len(p)
+	return copy(p, strings.Repeat("x", len(p))), nil
 }
 
 // stalled is a body that ends when end is closed. Each read is reported to reading.

@@ -229,6 +229,7 @@ func TestGuard(t *testing.T) {
 		{"user, others", "/users/65f0c1d2e3a4b5c6d7e8f901", "", "Bearer " + userToken, 200, "user"}, // the handler rejects the user
 		{"admin who signed in long ago, others", "/users/65f0c1d2e3a4b5c6d7e8f901", "", "Bearer " + adminToken, 403, "reauthentication_required"},
 		{"admin who signed in long ago, me", "/users/me", "", "Bearer " + adminToken, 200, "admin"},
+		{"long token", "/user", "", "Bearer " + strings.Repeat("x", 500_000), 401, ""},
 		{"Basic without colon", "/password", "", "Basic YWRh", 401, ""},
 		{"Basic not base64", "/password", "", "Basic !!!", 401, ""},
 	} {

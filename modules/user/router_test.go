@@ -259,7 +259,7 @@ func TestIfMatchOnPasswordChange(t *testing.T) {
 	var between func() // runs after the first check of the precondition, before the write
 	api := apitest.Start(t, func(c *testkit.Config) {
 		c.DB = testdb.Intercept(c.DB, func(_ context.Context, call testdb.Call, do func() error) error {
-			if between != nil && (call.Name == "Update users" || call.Name == "Together") { // other writes wait during a Together
+			if (call.Name == "Update users" || call.Name == "Together") && between != nil { // other writes wait during a Together
 				between()
 			}
 			return do()

@@ -133,7 +133,7 @@ $(for name in $names; do echo "\"$name\": newResource_${name//-/_}(),"; done)
 	}
 }
 END
-quiet go test -vet=off -run "TestGenerated|Test/_/^($sample)\$" ./modules
+quiet go test -vet=off -timeout 30m -run "TestGenerated|Test/_/^($sample)\$" ./modules
 rm modules/generated*_test.go
 
 step 'serve, and request every list'

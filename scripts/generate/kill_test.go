@@ -90,7 +90,7 @@ func TestKilled(t *testing.T) {
 		if i%2 == 1 {
 			args, before, after = add, without, with
 		}
-		if cmd := start(t, dir, temporary, args...); i%4 < 2 {
+		if cmd := start(t, dir, temporary, args...); (i/2+i)%2 == 0 {
 			kill(cmd, time.Millisecond, func() bool { return writes(dir, before) })
 		} else {
 			kill(cmd, took, func() bool { return true })

@@ -17,7 +17,7 @@ type Call struct {
 
 // Intercept returns db with a function through which the calls of Call go. The function must call do, which makes the call, at
 // most once, and returns the error of the call. Other methods are not intercepted. In an Atomic, the function must not wait for
-// other writes.
+// other writes. Goroutines can call the function at the same time.
 func Intercept(db store.DB, through func(ctx context.Context, c Call, do func() error) error) store.DB {
 	return intercepted{db, through}
 }
