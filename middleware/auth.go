@@ -136,7 +136,7 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 	if err := a.route.CheckRestriction(caller); err != nil {
 		return caller, end, err
 	}
-	if _, inProcess := route.CalledBy(g.Request); caller.IsUser() && end == nil && g.Request.Method != http.MethodGet && !inProcess {
+	if _, inProcess := route.CalledBy(g); caller.IsUser() && end == nil && g.Request.Method != http.MethodGet && !inProcess {
 		end, err = a.Writes.begin(ctx, a.writer(caller), a.writeSize(g))
 	}
 	return caller, end, err
@@ -283,7 +283,7 @@ func (a Authenticator) basic(g *gin.Context) (access.Principal, error) {
 // of the call, and a credential in its body is an error.
 func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, given bool, err error) {
 	token, given, err := a.credential(g, inBody)
-	if p, inProcess := route.CalledBy(g.Request); inProcess && err == nil {
+	if p, inProcess := route.CalledBy(g); inProcess && err == nil {
 		if given {
 			return p, true, errTwoCredentials("body")
 		}
@@ -308,7 +308,7 @@ func (a Authenticator) Verify(ctx context.Context, g *gin.Context) (access.Princ
 	}
 	caller, err := a.verifyUser(ctx, access.Client{}, token)
 	if err == nil {
-		err = a.route.CheckRestriction(caller)
+		err = (&route.Route{Method: g.Request.Method}).CheckRestriction(caller)
 	}
 	return caller, err
 }

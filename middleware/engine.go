@@ -73,7 +73,7 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 				attrs = append(attrs, slog.Int("events", events))
 			}
 			if failed := g.Errors.Last(); failed != nil {
-				level = severity(failed.Err)
+				level = Severity(failed.Err)
 				attrs = append(attrs, slog.String("error", failed.Error()))
 			}
 			log.LogAttrs(ctx, level, "request", attrs...)
@@ -83,9 +83,9 @@ func RequestLog(log *slog.Logger, observer *telemetry.Observer, quiet ...string)
 	}
 }
 
-// severity returns the level at which a failed request is logged: Info if the client has disconnected, Warn for overload or a
+// Severity returns the level at which a failed request is logged: Info if the client has disconnected, Warn for overload or a
 // busy database, and Error otherwise.
-func severity(err error) slog.Level {
+func Severity(err error) slog.Level {
 	var e *apperr.Error
 	switch {
 	case errors.Is(err, context.Canceled):

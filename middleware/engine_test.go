@@ -25,7 +25,7 @@ func TestSeverity(t *testing.T) {
 		{store.Unavailable(context.DeadlineExceeded), slog.LevelError},
 		{store.Unavailable(errors.New("gone")), slog.LevelError},
 	} {
-		if got := severity(fmt.Errorf("wrapped: %w", test.err)); got != test.want {
+		if got := Severity(fmt.Errorf("wrapped: %w", test.err)); got != test.want {
 			t.Errorf("%v: %v, want %v", test.err, got, test.want)
 		}
 	}

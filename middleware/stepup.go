@@ -42,7 +42,7 @@ func (a Authenticator) stepUpOthers(g *gin.Context) (access.Principal, error) {
 // tokenOrBasic accepts a user token or, if the Authorization header has the scheme Basic, an email address and a password.
 func (a Authenticator) tokenOrBasic(g *gin.Context) (access.Principal, error) {
 	scheme, _, _ := strings.Cut(g.GetHeader("Authorization"), " ")
-	_, inProcess := route.CalledBy(g.Request)
+	_, inProcess := route.CalledBy(g)
 	_, given, err := a.credential(g, true)
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http/httptest"
@@ -93,4 +94,28 @@ func TestExportShares(t *testing.T) {
 	begin("192.0.2.3", nobody, apperr.Unavailable)
 	end()
 	begin("192.0.2.3", nobody, "")
+}
+
+// verifier is an access.TokenVerifier that returns the Principal for every token.
+type verifier struct{ access.Principal }
+
+func (v verifier) VerifyToken(context.Context, string) (access.Principal, error) {
+	return v.Principal, nil
+}
+
+// TestStreamOfReader verifies the caller of an open stream, a user who can only read.
+func TestStreamOfReader(t *testing.T) {
+	t.Parallel()
+	reader := access.Principal{UserID: store.NewID(), Restriction: &access.Restriction{Err: apperr.New(apperr.Forbidden, "Only reads."), Reads: true}}
+	s := NewStreams(Authenticator{Tokens: verifier{reader}}, 1, 1)
+	g := from("192.0.2.1", reader.UserID)
+	rest.SetCaller(g, reader)
+	g.Request.Header.Set("Authorization", "Bearer token")
+	if err := s.same(t.Context(), g); err != nil {
+		t.Errorf("a read: %v", err)
+	}
+	g.Request.Method = "POST"
+	if err := s.same(t.Context(), g); !apperr.Is(err, apperr.Forbidden) {
+		t.Errorf("a write: %v", err)
+	}
 }

@@ -36,7 +36,8 @@ const docsPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-sr
 //go:embed swaggerui/*.html swaggerui/*.js swaggerui/*.gz swaggerui/*.png
 var swaggerUI embed.FS
 
-// documentation has /openapi.json and Swagger UI at /docs/. gin-swagger serves only the Swagger 2 document. Its HTML page is not used, because the page can neither sort operations nor hide the server list.
+// documentation has /openapi.json and Swagger UI at /docs/. gin-swagger serves only the Swagger 2 document. Its HTML page is not
+// used, because the page can neither sort operations nor hide the server list.
 type documentation struct {
 	openAPI, swagger func() file
 	files            func() map[string]file

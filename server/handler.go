@@ -327,9 +327,9 @@ func (h *Handler) noMethod(g *gin.Context) {
 	header := g.Writer.Header()
 	header.Del("Allow")
 	var allow []string
-	for _, r := range h.table.Find(g.Request.URL.Path) {
-		if !slices.Contains(allow, r.Method) {
-			allow = append(allow, r.Method)
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if h.table.Match(method, g.Request.URL.Path) != nil {
+			allow = append(allow, method)
 		}
 	}
 	if allow == nil {

@@ -108,8 +108,8 @@ func (m *Module) run(g *gin.Context) error {
 func (m *Module) checkRoutes(operations Operations) error {
 	var fieldErrs []apperr.Field
 	for i, op := range operations {
-		ofResource := func(r *route.Route) bool { return r.Method == op.Method && r.Resource != "" }
-		if rest.Valid(op.Method, "oneof=POST PUT PATCH DELETE") && !slices.ContainsFunc(m.Table.Find(m.Table.Root()+op.Path), ofResource) {
+		row := m.Table.Match(op.Method, m.Table.Root()+op.Path)
+		if rest.Valid(op.Method, "oneof=POST PUT PATCH DELETE") && (row == nil || row.Resource == "") {
 			fieldErrs = append(fieldErrs, apperr.Field{
 				In: "body", Param: fmt.Sprintf("operations[%d].path", i), Code: apperr.NotAllowed,
 				Message: "A batch can only call methods and paths that write records of a resource.", Expected: m.Table.Resources(),

@@ -35,7 +35,7 @@ func NewService(db *DB, table *route.Table) *Service {
 	s := &Service{db: db, table: table, engine: gin.New()}
 	for _, r := range table.Routes() {
 		if r.Resource != "" {
-			s.engine.Handle(r.Method, r.Path, allow, rest.Handle(r.Handler, r.Query...))
+			s.engine.Handle(r.Method, r.Path, slices.Concat(r.With, []gin.HandlerFunc{allow, rest.Handle(r.Handler, r.Query...)})...)
 		}
 	}
 	return s

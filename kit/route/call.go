@@ -2,8 +2,8 @@ package route
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -31,17 +31,22 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	Logged error // the error that the log of a request would show, also of a request that has succeeded; nil: none
 }
 
-// Call handles a request in process, as the caller, on the engine of Serve. The route checks the caller's kind, API key and
-// restriction. The request has no log line, time limit, body limit or share of memory of its own: Call relies on those of the
-// request that ctx belongs to. If the handler fails or panics, err is its error, and the Response is the problem. NotFound: there
-// is no route. NotSupported: the request would be an export.
+// Call handles a request for a route of a resource in process, as the caller, on the engine of Serve. The route checks the caller's
+// kind, API key and restriction. The request has no client (rest.Client), log line, metric, time limit, body limit or share of
+// memory of its own: Call relies on those of the request that ctx belongs to. If the handler fails, err is its error, and the
+// Response is the problem. If it panics after the beginning of its response, the Response has the status 500 and no body. NotFound:
+// there is no route of a resource. NotSupported: the request would be an export.
 func (t *Table) Call(ctx context.Context, caller access.Principal, r Request) (response Response, err error) {
-	if r.Query.Has("format") {
+	target := url.URL{Path: t.root + r.Path, RawQuery: r.Query.Encode()}
+	switch row := t.Match(r.Method, target.Path); {
+	case row == nil || row.Resource == "":
+		return Response{}, apperr.New(apperr.NotFound, "This path does not exist.")
+	case r.Query.Has("format"):
 		return Response{}, apperr.New(apperr.NotSupported, "A call in process cannot export a list.")
 	}
-	target := url.URL{Path: t.root + r.Path, RawQuery: r.Query.Encode()}
 	request, err := http.NewRequestWithContext(ctx, r.Method, target.String(), bytes.NewReader(r.Body))
 	if err != nil {
 		return Response{}, err
@@ -59,29 +64,35 @@ func (t *Table) Call(ctx context.Context, caller access.Principal, r Request) (r
 	}
 	w := &recorder{header: http.Header{}, status: http.StatusOK}
 	defer func() {
-		if v := recover(); v != nil { // of a handler that had begun its response; see middleware.Recovery
-			err = errors.Join(c.err, fmt.Errorf("panic: %v", v))
+		if v := recover(); v != nil { // middleware.Recovery has logged the panic of a handler that had begun its response
+			err = cmp.Or(c.logged, fmt.Errorf("panic: %v", v))
+			response = Response{Status: http.StatusInternalServerError, Header: http.Header{}, Logged: err}
 		}
 	}()
 	t.engine.ServeHTTP(w, request)
-	return Response{Status: w.status, Header: w.header, Body: w.body.Bytes()}, c.err
+	return Response{Status: w.status, Header: w.header, Body: w.body.Bytes(), Logged: c.logged}, c.failure
 }
 
 // call is the body of a request of Table.Call. It marks the request: a client cannot send such a body, and the handlers that
 // follow cannot pass it on by a context.
 type call struct {
 	*bytes.Reader
-	caller access.Principal
-	id     string
-	err    error // the error of the response
+	caller  access.Principal
+	id      string
+	failure error // the error of the response
+	logged  error // see Response
 }
 
 // Close implements io.Closer.
 func (c *call) Close() error { return nil }
 
+// callKey is the key of the call in a gin.Context.
+const callKey = "ginseng.call"
+
 // CalledBy returns the caller of a request of Table.Call. inProcess is false for other requests.
-func CalledBy(r *http.Request) (caller access.Principal, inProcess bool) {
-	c, ok := r.Body.(*call)
+func CalledBy(g *gin.Context) (caller access.Principal, inProcess bool) {
+	v, _ := g.Get(callKey)
+	c, ok := v.(*call)
 	if !ok {
 		return access.Principal{}, false
 	}
@@ -91,20 +102,26 @@ func CalledBy(r *http.Request) (caller access.Principal, inProcess bool) {
 // External returns middleware that runs the handler only for requests of clients, not for those of Table.Call.
 func External(handler gin.HandlerFunc) gin.HandlerFunc {
 	return func(g *gin.Context) {
-		if _, inProcess := CalledBy(g.Request); !inProcess {
+		if _, inProcess := CalledBy(g); !inProcess {
 			handler(g)
 		}
 	}
 }
 
-// returnFailure passes the error of the response to Table.Call.
+// returnFailure passes the errors of the response to Table.Call.
 func returnFailure(g *gin.Context) {
 	c, ok := g.Request.Body.(*call)
 	if !ok {
 		return
 	}
+	g.Set(callKey, c)
 	rest.SetRequestID(g, c.id)
-	defer func() { c.err = rest.Failure(g) }()
+	defer func() {
+		c.failure = rest.Failure(g)
+		if last := g.Errors.Last(); last != nil {
+			c.logged = last.Err
+		}
+	}()
 	g.Next()
 }
 

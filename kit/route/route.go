@@ -4,6 +4,7 @@
 package route
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -58,14 +59,14 @@ const (
 	KindStepUpOthers Kind = "step-up-others"
 )
 
-// Caller sets the callers that a route accepts. Every route but an Open one rejects an invalid credential with
-// 401, even a Public one. It rejects
-// an API key with 403, unless it belongs to a resource of which the key has the scope, or has the option AllowAPIKey. It rejects
-// a user with an access.Restriction with 403, unless the restriction allows the request, or the route has the option
-// AllowRestricted. Handlers get the caller from rest.Caller.
+// Caller sets the callers that a route accepts. Every route but an Open one rejects an invalid credential with 401, even a Public
+// one. It rejects an API key with 403, unless the route belongs to a resource of which the key has the scope, or has the option
+// AllowAPIKey. It rejects a user with an access.Restriction with 403, unless the restriction allows the request, or the route has
+// the option AllowRestricted. Handlers get the caller from rest.Caller.
 type Caller func(*Route)
 
-// Open accepts any request. The credential and the query string are not read, so an invalid one is not an error.
+// Open accepts any request. The credential, the query string and the body are not read, so an invalid one is not an error. Of the
+// options, only With, CheckOrigin and JSONOnly have an effect.
 func Open(r *Route) { r.Kind = KindOpen }
 
 // Public accepts any caller. A credential is optional.
@@ -142,13 +143,13 @@ func Alone(r *Route) { r.Alone = true }
 // Query accepts the query parameters with the names. Without it and without AnyQuery, a query parameter other than access_token is
 // rejected with 400.
 func Query(names ...string) Option {
-	return func(r *Route) { r.Query = names }
+	return func(r *Route) { r.Query = append(r.Query, names...) }
 }
 
 // AnyQuery accepts every query parameter. The handler rejects unknown ones, for example with listing.Lister.Parse.
-func AnyQuery(r *Route) { r.Query = []string{rest.AnyQuery} }
+func AnyQuery(r *Route) { r.Query = append(r.Query, rest.AnyQuery) }
 
-// With runs Gin middleware before the route reads the credential and the body.
+// With runs Gin middleware before the route reads the credential and the body, so that rest.Caller is not known yet.
 func With(handlers ...gin.HandlerFunc) Option {
 	return func(r *Route) { r.With = append(r.With, handlers...) }
 }
@@ -163,10 +164,10 @@ type Table struct {
 	document  []byte
 }
 
-// Serve sets the engine on which Call runs requests, the root of the API on it, and the OpenAPI document of the routes below the
-// root. The engine must have no middleware yet.
+// Serve empties the table, and sets the engine on which Call runs requests, the root of the API on it, and the OpenAPI document of
+// the routes below the root. The engine must have no middleware yet.
 func (t *Table) Serve(engine *gin.Engine, root string, document []byte) {
-	t.engine, t.root, t.document = engine, root, document
+	*t = Table{engine: engine, root: root, document: document}
 	engine.Use(returnFailure)
 }
 
@@ -185,16 +186,33 @@ func (t *Table) Document() []byte { return t.document }
 // Root returns the path of the API, which precedes the paths in the document. It is "" or begins with a slash.
 func (t *Table) Root() string { return t.root }
 
-// Find returns the routes whose Path matches the path of a URL. Several routes can match a path and a method, such as /users/me and
-// /users/:id.
-func (t *Table) Find(path string) (found []*Route) {
+// Match returns the route that handles a request, or nil if there is none. path is the path of the URL, in which no value of a
+// parameter is empty. If several routes match, such as /users/me and /users/:id, Match returns the one that Gin chooses.
+func (t *Table) Match(method, path string) (best *Route) {
 	segments := strings.Split(path, "/")
 	for _, r := range t.routes {
-		if r.matches(segments) {
-			found = append(found, r)
+		if r.Method == method && r.matches(segments) && (best == nil || r.order() < best.order()) {
+			best = r
 		}
 	}
-	return found
+	return best
+}
+
+// order returns a string that sorts the routes that match the same path: at the first segment in which two routes differ, a name
+// precedes a parameter, and a parameter precedes *any.
+func (r *Route) order() string {
+	var out strings.Builder
+	for part := range strings.SplitSeq(r.Path, "/") {
+		switch {
+		case strings.HasPrefix(part, ":"):
+			out.WriteByte('1')
+		case strings.HasPrefix(part, "*"):
+			out.WriteByte('2')
+		default:
+			out.WriteByte('0')
+		}
+	}
+	return out.String()
 }
 
 // matches reports whether the path of the route, which can have parameters such as :id and *any, matches the segments.
@@ -263,10 +281,13 @@ func (r *Router) DELETE(path string, caller Caller, handler Handler, options ...
 	r.Handle("DELETE", path, caller, handler, options...)
 }
 
-// Handle adds a route for the method.
+// Handle adds a route for the method. It panics if the path does not begin with a slash, or if caller is not one of the functions of
+// type Caller.
 func (r *Router) Handle(method, path string, caller Caller, handler Handler, options ...Option) {
 	row := &Route{Method: method, Path: r.root + path, Handler: handler, Resource: r.resource}
-	caller(row)
+	if caller(row); row.Kind == "" || !strings.HasPrefix(path, "/") {
+		panic(fmt.Sprintf("route: %s %s needs a caller, and a path that begins with a slash", method, path))
+	}
 	for _, option := range options {
 		option(row)
 	}

@@ -46,23 +46,30 @@ func TestRows(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
+// TestMatch compares Match with the route that Gin chooses.
+func TestMatch(t *testing.T) {
 	t.Parallel()
-	var table route.Table
+	gin.SetMode(gin.ReleaseMode)
+	engine, table := gin.New(), &route.Table{}
 	r := table.Router()
-	for _, path := range []string{"/users", "/users/me", "/users/:id", "/users/:id/keys/:keyId", "/docs/*any"} {
+	for _, path := range []string{"/users/:id", "/users", "/users/me", "/users/:id/keys/:keyId", "/users/me/keys", "/docs/*any"} {
 		r.GET(path, route.Public, rest.NoContent)
+		engine.GET(path, func(g *gin.Context) { _ = rest.OK(g, g.FullPath()) })
 	}
 	for path, want := range map[string]string{
-		"/users": "/users", "/users/me": "/users/me /users/:id", "/users/1": "/users/:id", "/users/": "", "/users/1/keys": "", "/users/1/keys/2": "/users/:id/keys/:keyId",
-		"/users//keys/2": "", "/docs/a/b": "/docs/*any", "/docs/": "/docs/*any", "/docs": "", "": "", "users": "",
+		"/users": "/users", "/users/me": "/users/me", "/users/1": "/users/:id", "/users/": "", "/users/1/keys": "", "/users/me/keys": "/users/me/keys",
+		"/users/1/keys/2": "/users/:id/keys/:keyId", "/users/me/keys/2": "/users/:id/keys/:keyId", "/docs/a/b": "/docs/*any", "/docs/": "/docs/*any",
 	} {
-		var got []string
-		for _, r := range table.Find(path) {
-			got = append(got, r.Path)
+		got := ""
+		if r := table.Match("GET", path); r != nil {
+			got = r.Path
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %q, want %s", path, got, want)
+		w := httptest.NewRecorder()
+		if engine.ServeHTTP(w, httptest.NewRequest("GET", path, http.NoBody)); got != want || w.Code == 200 && strings.Trim(w.Body.String(), "\"\n") != want {
+			t.Errorf("%s: %q, Gin: %d %s, want %q", path, got, w.Code, w.Body, want)
+		}
+		if table.Match("PUT", path) != nil {
+			t.Errorf("PUT %s has a route", path)
 		}
 	}
 }
@@ -119,8 +126,12 @@ func TestCall(t *testing.T) {
 	engine, table := gin.New(), &route.Table{}
 	table.Serve(engine, "/api", nil)
 	engine.Use(route.External(func(g *gin.Context) { g.Header("X-External", "true") }))
+	for _, path := range []string{"/notes/:id", "/fails", "/panics", "/late"} {
+		table.Router().Resource("notes").Handle(map[bool]string{true: "POST", false: "GET"}[path == "/notes/:id"], path, route.Public, rest.NoContent)
+	}
+	table.Router().GET("/notes/mine", route.Public, rest.NoContent) // of no resource
 	engine.POST("/api/notes/:id", func(g *gin.Context) {
-		caller, inProcess := route.CalledBy(g.Request)
+		caller, inProcess := route.CalledBy(g)
 		body, err := rest.Body(g)
 		if err != nil {
 			t.Error(err)
@@ -129,6 +140,7 @@ func TestCall(t *testing.T) {
 	})
 	engine.GET("/api/fails", func(g *gin.Context) { rest.Fail(g, apperr.New(apperr.Conflict, "No.")) })
 	engine.GET("/api/panics", func(*gin.Context) { panic("oh") })
+	engine.GET("/api/late", func(g *gin.Context) { _ = g.Error(errors.New("only for the log")); _ = rest.NoContent(g) })
 	request := route.Request{
 		Method: "POST", Path: "/notes/1", Query: url.Values{"expand": {"x"}}, Body: []byte(`{"a":"b"}`), IfMatch: `"1"`, IdempotencyKey: "k",
 	}
@@ -143,10 +155,20 @@ func TestCall(t *testing.T) {
 	if !apperr.Is(err, apperr.Conflict) || response.Status != 409 || !strings.Contains(string(response.Body), `"requestId":"request-1"`) {
 		t.Errorf("%v: %d %s", err, response.Status, response.Body)
 	}
-	if _, err := table.Call(t.Context(), access.Principal{}, route.Request{Method: "GET", Path: "/panics"}); err == nil || !strings.Contains(err.Error(), "panic: oh") {
-		t.Errorf("a panic: %v", err)
+	response, err = table.Call(t.Context(), access.Principal{}, route.Request{Method: "GET", Path: "/panics"})
+	if err == nil || response.Status != 500 || !strings.Contains(err.Error(), "panic: oh") {
+		t.Errorf("a panic: %d %v", response.Status, err)
 	}
-	if _, err := table.Call(t.Context(), access.Principal{}, route.Request{Method: "GET", Path: "/notes/1", Query: url.Values{"format": {"csv"}}}); !apperr.Is(err, apperr.NotSupported) {
+	response, err = table.Call(t.Context(), access.Principal{}, route.Request{Method: "GET", Path: "/late"})
+	if err != nil || response.Status != 204 || response.Logged == nil {
+		t.Errorf("an error for the log: %d %v, %v", response.Status, err, response.Logged)
+	}
+	for _, path := range []string{"/notes/mine", "/notes", "/x"} {
+		if _, err := table.Call(t.Context(), access.Principal{}, route.Request{Method: "GET", Path: path}); !apperr.Is(err, apperr.NotFound) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := table.Call(t.Context(), access.Principal{}, route.Request{Method: "POST", Path: "/notes/1", Query: url.Values{"format": {"csv"}}}); !apperr.Is(err, apperr.NotSupported) {
 		t.Errorf("an export: %v", err)
 	}
 	w := httptest.NewRecorder()

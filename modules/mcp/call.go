@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -13,6 +14,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
+	"example.com/ginseng/middleware"
 )
 
 // call is the request that calls a tool.
@@ -52,21 +54,23 @@ func (c *call) problem(status int, e *apperr.Error) error {
 // call calls a route of a resource, as the caller, and logs the call. The error is a problem.
 func (s *service) call(c *call, r route.Request) (route.Response, error) {
 	r.ID = c.requestID
+	begun := time.Now()
 	response, err := s.routes.Call(c.ctx, c.caller, r)
 	level, attrs := slog.LevelInfo, []slog.Attr{
 		slog.String("requestId", r.ID), slog.String("method", r.Method), slog.String("path", r.Path), slog.Int("status", response.Status),
+		slog.Duration("duration", time.Since(begun)), slog.String("userId", c.caller.UserID.Hex()),
 	}
-	if err != nil && response.Status >= http.StatusInternalServerError {
-		level, attrs = slog.LevelError, append(attrs, slog.Any("error", err))
+	if response.Logged != nil {
+		level, attrs = middleware.Severity(response.Logged), append(attrs, slog.Any("error", response.Logged))
 	}
 	s.log.LogAttrs(c.ctx, level, "tool", attrs...)
 	switch {
-	case response.Status >= http.StatusBadRequest:
-		return response, problemOf(response)
-	case err != nil:
-		return response, err
+	case err == nil:
+		return response, nil
+	case len(response.Body) == 0:
+		return response, c.problem(http.StatusInternalServerError, apperr.New(apperr.Internal, "Internal error. Report the requestId: the log has the details."))
 	}
-	return response, nil
+	return response, problemOf(response)
 }
 
 // limitProblem returns text, the JSON of a problem. If text is larger than maxText, limitProblem replaces the list of errors.

@@ -167,8 +167,8 @@ func (s *service) visible(c *call, name string) (r resource, ok bool) {
 
 // accepts reports whether the route of an operation accepts the caller. path is as in the OpenAPI document.
 func (s *service) accepts(caller access.Principal, method, path string) bool {
-	accepts := func(r *route.Route) bool { return r.Method == method && r.Accepts(caller) == nil }
-	return slices.ContainsFunc(s.routes.Find(s.routes.Root()+path), accepts)
+	row := s.routes.Match(method, s.routes.Root()+path)
+	return row != nil && row.Accepts(caller) == nil
 }
 
 func (s *service) search(c *call, in searchArguments) (any, error) {

@@ -2,7 +2,7 @@ package webhook
 
 import "example.com/ginseng/kit/route"
 
-// Routes implements kit.Module. A webhook sends data of all users to its URL.
+// Routes implements kit.Module. A webhook sends data of all users to its URL, so that a stolen token must not suffice to change one.
 func (m *Module) Routes(r *route.Router) {
 	c := m.controller
 	r.POST("/webhooks", route.StepUpAdmin, c.create)
