@@ -64,7 +64,7 @@ func (t *Table) Call(ctx context.Context, caller access.Principal, r Request) (r
 	}
 	w := &recorder{header: http.Header{}, status: http.StatusOK}
 	defer func() {
-		if v := recover(); v != nil { // middleware.Recovery has logged the panic of a handler that had begun its response
+		if v := recover(); v != nil { // of a handler that had begun its response; c.logged is what middleware.Recovery has recorded
 			err = cmp.Or(c.logged, fmt.Errorf("panic: %v", v))
 			response = Response{Status: http.StatusInternalServerError, Header: http.Header{}, Logged: err}
 		}

@@ -31,7 +31,7 @@ func Open(t testing.TB) store.DB {
 func SQLiteOnly(t testing.TB) {
 	t.Helper()
 	if mongotest.Available() {
-		t.Skip("runs on the embedded engine; make test-all runs it")
+		t.Skip("runs only on the embedded engine")
 	}
 }
 
