@@ -51,7 +51,7 @@ export class Records extends Map {
         this.#pause = Math.min(2 * this.#pause, maxPause)
         failed = true
       }
-      if (failed || this.#position !== null) await this.#wait(signal) // after a resync, load the records immediately
+      if (!signal.aborted && (failed || this.#position !== null)) await this.#wait(signal) // after a resync, load the records immediately
     }
   }
 
@@ -88,17 +88,23 @@ export class Records extends Map {
     let text = ''
     const decoder = new TextDecoder()
     const reader = response.body.getReader()
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      const blocks = (text + decoder.decode(part.value, { stream: true })).split('\n\n')
-      text = blocks.pop()
-      for (const block of blocks) {
-        const event = parse(block)
-        if (event.retry) this.#pause = Number(event.retry)
-        if (event.event) this.#apply(event)
-        else if (event.id) this.#position = event.id
-        if (event.event) onEvent(event)
-        if (event.event === 'resync' || event.event === 'end') return reader.cancel()
+    const cancel = () => reader.cancel() // in Node.js, the signal of a Request ends with the Request's garbage collection: nodejs/node#55428
+    signal.addEventListener('abort', cancel)
+    try {
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        const blocks = (text + decoder.decode(part.value, { stream: true })).split('\n\n')
+        text = blocks.pop()
+        for (const block of blocks) {
+          const event = parse(block)
+          if (event.retry) this.#pause = Number(event.retry)
+          if (event.event) this.#apply(event)
+          else if (event.id) this.#position = event.id
+          if (event.event) onEvent(event)
+          if (event.event === 'resync' || event.event === 'end') return reader.cancel()
+        }
       }
+    } finally {
+      signal.removeEventListener('abort', cancel)
     }
   }
 

@@ -17,7 +17,7 @@ import { EventSource } from 'eventsource'
 import { Records } from '../../../docs/examples/changes.mjs'
 import { withBrowser } from '../browser/chromium.mjs'
 import { root, withBuilt } from '../browser/service.mjs'
-import { freePort, pause, proxies, until } from './proxies.mjs'
+import { freePort, inTime, pause, proxies, until } from './proxies.mjs'
 
 const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '20' }, pocketbase: { type: 'string' } } })
 const seconds = Number(options.seconds)
@@ -55,7 +55,7 @@ class Program {
 
   async stop(signal = 'SIGTERM') {
     this.process.kill(signal)
-    await this.ended
+    await inTime(`${this.command} ends`, this.ended)
     programs.delete(this)
   }
 
@@ -370,7 +370,7 @@ async function checkGinseng(binary, dir) {
   })
   stop.abort()
   for (const source of sources) source.stop()
-  await followed
+  await inTime('changes.mjs stops', followed)
   page.close()
   for (const program of [nginx, caddy, server]) await program.stop()
 }

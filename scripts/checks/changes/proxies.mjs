@@ -27,6 +27,13 @@ export async function until(what, check, limit = timeout) {
   }
 }
 
+/** Resolves or rejects as the promise does, and rejects after the limit in ms. */
+export async function inTime(what, promise, limit = timeout) {
+  let settled = false
+  await Promise.race([promise.finally(() => { settled = true }), until(what, () => settled, limit)])
+  return promise
+}
+
 /** The commands of the proxies, with their configuration in a directory. */
 export const proxies = {
   nginx(dir, port, upstream) {

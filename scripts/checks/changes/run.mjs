@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { EventSource } from 'eventsource'
 import { Records } from '../../../docs/examples/changes.mjs'
 import { withBuilt, withService } from '../browser/service.mjs'
-import { freePort, proxies, until } from './proxies.mjs'
+import { freePort, inTime, proxies, until } from './proxies.mjs'
 
 /** Starts a proxy, calls job with its address, and stops it. */
 async function withProxy(name, dir, upstream, job) {
@@ -37,7 +37,7 @@ async function withProxy(name, dir, upstream, job) {
     throw error
   } finally {
     proxy.kill('SIGTERM')
-    await ended
+    await inTime(`${name} ends`, ended)
   }
 }
 
@@ -66,8 +66,9 @@ async function check(name, address, create, token) {
   } finally {
     source.close()
     curl.kill()
+    gc() // it must not end the effect of the signal
     stop.abort()
-    await followed
+    await inTime(`${name}: changes.mjs stops`, followed)
   }
 }
 
