@@ -37,7 +37,7 @@ type Authenticator struct {
 }
 
 // Handler returns the middleware that authenticates the requests to a route. It reads the query string and the body, which can
-// contain the credential, and sets rest.Caller.
+// contain the credential, and sets rest.Caller. It runs after BodyLimits.Handler of the route.
 func (a Authenticator) Handler(r *route.Route) gin.HandlerFunc {
 	a.route = *r
 	authenticate := a.authenticate()
@@ -117,9 +117,6 @@ func author(g *gin.Context, caller access.Principal) store.Author {
 // the Authorization header has a valid credential.
 func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := g.Request.Context()
-	if body, ok := g.Request.Body.(*limitedBody); ok && a.route.LargeBody {
-		body.size = body.largest
-	}
 	if sender := a.largeBodySender(g); sender.IsUser() {
 		end, err = a.Writes.begin(ctx, a.writer(sender), a.writeSize(g))
 		if err != nil {
@@ -149,7 +146,7 @@ func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 	if a.route.Alone {
 		return math.MaxInt64
 	}
-	if body, ok := g.Request.Body.(*limitedBody); ok {
+	if body := stateOf(g).body; body != nil {
 		switch {
 		case body.read > 0:
 			size = body.read
@@ -168,13 +165,13 @@ func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 // largeBodySender returns the caller that the Authorization header authenticates, and counts the body toward the memory limit of
 // users. It returns the zero Principal if the body is not large, or if the header has no valid credential.
 func (a Authenticator) largeBodySender(g *gin.Context) access.Principal {
-	body, ok := g.Request.Body.(*limitedBody)
-	if !ok || !body.isLarge() {
+	body := stateOf(g).body
+	if body == nil || !body.isLarge() {
 		return access.Principal{}
 	}
 	for _, token := range bearer(g) {
 		if sender, err := a.verify(g, token); err == nil {
-			body.shares = body.users
+			body.shares = body.limits.users
 			if sender.IsUser() {
 				body.user = sender.UserID.Hex()
 			}

@@ -22,6 +22,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/slot"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/telemetry"
@@ -137,7 +138,7 @@ func Timeout(d time.Duration) gin.HandlerFunc {
 	return func(g *gin.Context) {
 		ctx, cancel := context.WithTimeout(g.Request.Context(), d)
 		defer cancel()
-		ctx = context.WithValue(ctx, untimedKey{}, g.Request.Context())
+		stateOf(g).untimed = g.Request.Context()
 		g.Request = g.Request.WithContext(ctx)
 		g.Next()
 	}
@@ -216,61 +217,75 @@ func SecurityHeaders() gin.HandlerFunc {
 }
 
 // SmallBody is the maximum size in bytes of a body on routes without route.LargeBody. A smaller limit that is passed to
-// BodyLimit takes precedence.
+// NewBodyLimits takes precedence.
 const SmallBody = 16 << 10
 
 // Limits of the memory for large bodies that are being received, in bytes. Anonymous callers have a separate limit, so that their
-// bodies cannot use the memory for users. If necessary, BodyLimit raises both limits to 4*largest, because a caller has at most a
-// quarter.
+// bodies cannot use the memory for users. If necessary, NewBodyLimits raises both limits to 4*largest, because a caller has at most
+// a quarter.
 const (
 	anonymousBodies = 8 << 20
 	userBodies      = 24 << 20
 )
 
-// BodyLimit limits request bodies to SmallBody bytes, or to largest on routes with route.LargeBody. If largest is
-// smaller than SmallBody, largest is the limit of every route. BodyLimit also limits the total memory of bodies larger than
-// SmallBody. timeout is the time from the header to the end of the body. A body waits for memory for at most a third of the
-// timeout. The body's Read returns *http.MaxBytesError if the body is too large, os.ErrDeadlineExceeded after the timeout, and
-// Unavailable if no memory becomes available.
-func BodyLimit(largest int64, timeout time.Duration) gin.HandlerFunc {
-	anonymous := slot.NewShares(max(anonymousBodies, 4*largest))
-	users := slot.NewShares(max(userBodies, 4*largest))
+// BodyLimits limits the size and the time of request bodies, and the total memory of bodies larger than SmallBody.
+type BodyLimits struct {
+	largest          int64
+	timeout          time.Duration
+	anonymous, users *slot.Shares // the memory for large bodies
+}
+
+// NewBodyLimits returns BodyLimits that limit bodies to SmallBody bytes, or to largest on routes with route.LargeBody. If largest
+// is smaller than SmallBody, largest is the limit of every route. timeout is the time from the header to the end of the body. A
+// body waits for memory for at most a third of the timeout.
+func NewBodyLimits(largest int64, timeout time.Duration) *BodyLimits {
+	return &BodyLimits{
+		largest: largest, timeout: timeout, anonymous: slot.NewShares(max(anonymousBodies, 4*largest)), users: slot.NewShares(max(userBodies, 4*largest)),
+	}
+}
+
+// Handler returns the middleware that limits the bodies of a route. It runs before all handlers that read the body. The body's
+// Read returns *http.MaxBytesError if the body is too large, os.ErrDeadlineExceeded after the timeout, and Unavailable if no memory
+// becomes available.
+func (l *BodyLimits) Handler(r *route.Route) gin.HandlerFunc {
+	size := min(SmallBody, l.largest)
+	if r.LargeBody {
+		size = l.largest
+	}
 	return func(g *gin.Context) {
 		r := g.Request
 		if r.ContentLength == 0 || r.Body == nil {
 			return
 		}
 		connection := http.NewResponseController(g.Writer)
-		if err := connection.SetReadDeadline(time.Now().Add(timeout)); err != nil { // an httptest.ResponseRecorder has no connection
+		if err := connection.SetReadDeadline(time.Now().Add(l.timeout)); err != nil { // an httptest.ResponseRecorder has no connection
 			connection = nil
 		}
 		body := &limitedBody{
-			ReadCloser: r.Body, announced: r.ContentLength, size: min(SmallBody, largest), largest: largest,
-			shares: anonymous, users: users, g: g, ctx: r.Context(), wait: timeout / 3, header: g.Writer.Header(), connection: connection,
+			ReadCloser: r.Body, announced: r.ContentLength, size: size, limits: l, shares: l.anonymous, g: g, ctx: r.Context(), connection: connection,
 		}
 		defer body.release()
 		r.Body = body
+		stateOf(g).body = body
 		g.Next()
 	}
 }
 
-// limitedBody is a request body with the limits of BodyLimit. Sizes are in bytes. limitedBody removes the read deadline at the
+// limitedBody is a request body with the limits of BodyLimits. Sizes are in bytes. limitedBody removes the read deadline at the
 // end of the body. If a handler does not read the whole body, the deadline stays, because net/http reads the rest and must not
 // wait forever.
 type limitedBody struct {
 	io.ReadCloser
-	announced     int64        // Content-Length; -1 if it is unknown
-	size          int64        // limit of the body
-	largest       int64        // limit of the body with route.LargeBody
-	read          int64        // number of bytes read so far
-	releaseShare  func()       // releases the memory that the body has acquired from shares; nil if there is none
-	shares, users *slot.Shares // shares: the memory for this body; users: the memory for bodies of users
-	user          string       // ID of the user who sends the body; "": unknown
-	g             *gin.Context
-	ctx           context.Context
-	wait          time.Duration            // how long a read waits for memory
-	header        http.Header              // header of the response
-	connection    *http.ResponseController // nil: reads have no deadline
+	announced    int64  // Content-Length; -1 if it is unknown
+	size         int64  // limit of the body
+	read         int64  // number of bytes read so far
+	releaseShare func() // releases the memory that the body has acquired from shares; nil if there is none
+	limits       *BodyLimits
+	shares       *slot.Shares // the memory for this body
+	user         string       // ID of the user who sends the body; "": unknown
+	g            *gin.Context
+	ctx          context.Context
+	connection   *http.ResponseController // nil: reads have no deadline
 }
 
 // isLarge reports whether the body needs a share of the memory.
@@ -308,9 +323,9 @@ func (b *limitedBody) acquire() error {
 	if share < 0 {
 		share = b.size
 	}
-	release, err := b.shares.Acquire(b.ctx, cmp.Or(b.user, rest.Sharer(b.g)), share, b.wait)
+	release, err := b.shares.Acquire(b.ctx, cmp.Or(b.user, rest.Sharer(b.g)), share, b.limits.timeout/3)
 	if err != nil {
-		b.header.Set("Connection", "close") // the rest of the body is not read
+		b.g.Header("Connection", "close") // the rest of the body is not read
 		return apperr.New(apperr.Unavailable, "Too many large bodies are being received. Try again in a few seconds.").AsOverload()
 	}
 	b.releaseShare = release

@@ -22,7 +22,7 @@ func (s *Streams) Exports() gin.HandlerFunc {
 		if g.Request.Method != http.MethodGet || !rest.Query(g).Has("format") {
 			return
 		}
-		ctx, cancel := context.WithCancel(withoutTimeout(g.Request.Context()))
+		ctx, cancel := context.WithCancel(withoutTimeout(g))
 		defer cancel()
 		defer context.AfterFunc(s.closing, cancel)()
 		rest.SetExports(g, &rest.Exports{

@@ -184,18 +184,17 @@ func digest(key, text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// keepKey is the key, in a gin.Context, of the function that KeepResponse calls.
-const keepKey = "ginseng.idempotency"
+// keepResponse stores a response in the transaction of ctx; see KeepResponse.
+type keepResponse func(ctx context.Context, status int, body []byte) error
 
 // KeepResponse stores the response to a request in the transaction of ctx, if the request has an Idempotency-Key. A handler that
 // uses a transaction calls KeepResponse, so that the transaction stores both the changes and the response. TooManyRequests: the
 // response is larger than what the caller may still store.
 func KeepResponse(ctx context.Context, g *gin.Context, status int, body []byte) error {
-	keep, ok := g.Get(keepKey)
-	if !ok {
-		return nil
+	if keep := stateOf(g).keep; keep != nil {
+		return keep(ctx, status, body)
 	}
-	return keep.(func(context.Context, int, []byte) error)(ctx, status, body)
+	return nil
 }
 
 // store completes the stored response with the ID claim. header has the Location and the ETag of the response.
@@ -214,13 +213,13 @@ func (i *Idempotency) runAndStore(g *gin.Context, claim storedResponse) {
 	g.Request = g.Request.WithContext(ctx)
 	recorder := &responseRecorder{ResponseWriter: g.Writer, status: http.StatusOK}
 	kept := false
-	g.Set(keepKey, func(ctx context.Context, status int, body []byte) error {
+	stateOf(g).keep = func(ctx context.Context, status int, body []byte) error {
 		if err := i.take(claim.Owner, int64(len(body))); err != nil {
 			return err
 		}
 		kept = true
 		return i.store(ctx, claim.ID, status, g.Writer.Header(), body)
-	})
+	}
 	func() {
 		g.Writer = recorder
 		defer func() { g.Writer = recorder.ResponseWriter }() // even after a panic

@@ -49,8 +49,8 @@ const userLimit = 2 * minWrite
 func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
-	engine.Use(BodyLimit(1<<20, timeout))
 	authenticator := Authenticator{Tokens: users{}, Writes: NewUserWrites(userLimit, time.Millisecond)}
+	bodies := NewBodyLimits(1<<20, timeout)
 	var table route.Table
 	r := table.Router()
 	r.POST("/small", route.Public, rest.NoContent)
@@ -59,7 +59,7 @@ func limited(timeout time.Duration, handlers ...gin.HandlerFunc) http.Handler {
 	r.POST("/large", route.Public, rest.NoContent, route.LargeBody)
 	r.PATCH("/large", route.Public, rest.NoContent, route.LargeBody)
 	for _, row := range table.Routes() {
-		engine.Handle(row.Method, row.Path, slices.Concat([]gin.HandlerFunc{authenticator.Handler(row)}, handlers, []gin.HandlerFunc{rest.Handle(row.Handler, rest.AnyQuery)})...)
+		engine.Handle(row.Method, row.Path, slices.Concat([]gin.HandlerFunc{bodies.Handler(row), authenticator.Handler(row)}, handlers, []gin.HandlerFunc{rest.Handle(row.Handler, rest.AnyQuery)})...)
 	}
 	return engine
 }

@@ -83,7 +83,7 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 			return
 		}
 		defer end()
-		ctx, cancel := context.WithCancel(withoutTimeout(g.Request.Context()))
+		ctx, cancel := context.WithCancel(withoutTimeout(g))
 		defer cancel()
 		defer context.AfterFunc(s.closing, cancel)()
 		// The read deadline of the request would end the context. The call fails only without a connection.
@@ -147,14 +147,3 @@ func (s *Streams) begin(g *gin.Context) (end func(), err error) {
 }
 
 func errClosing() error { return apperr.New(apperr.Unavailable, "The service is shutting down.") }
-
-// untimedKey is the context key of the context that a request had before Timeout.
-type untimedKey struct{}
-
-// withoutTimeout returns a context that ends when the client disconnects, but not after the duration of Timeout.
-func withoutTimeout(ctx context.Context) context.Context {
-	if untimed, ok := ctx.Value(untimedKey{}).(context.Context); ok {
-		return untimed
-	}
-	return ctx
-}

@@ -172,7 +172,8 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	h.Streams = middleware.NewStreams(authenticator, s.ChangesStreams, s.ChangesUserStreams)
 	h.Streams.VerifyInterval = cmp.Or(o.StreamCheck, h.Streams.VerifyInterval)
 	o.Observer.Register(observeStreams(h.Streams))
-	if err := h.use(engine, o); err != nil {
+	bodies := middleware.NewBodyLimits(s.MaxBodyBytes, cmp.Or(o.BodyTimeout, bodyTimeout))
+	if err := h.use(engine, o, bodies); err != nil {
 		return nil, err
 	}
 	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
@@ -193,7 +194,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		}
 	}
 	h.Closers = append(h.Closers, o.Deps.Email) // last, because Closers of modules can enqueue emails
-	mounter := mounter{authenticator.Handler, middleware.Origin(s.CORSOrigins), idempotency.Middleware(), h.Streams.Middleware()}
+	mounter := mounter{bodies.Handler, authenticator.Handler, middleware.Origin(s.CORSOrigins), idempotency.Middleware(), h.Streams.Middleware()}
 	for _, r := range h.table.Routes() {
 		mounter.mount(engine, r)
 	}
@@ -205,8 +206,8 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	return h, nil
 }
 
-// use adds the middleware of all routes. Only recovery runs also for calls in process.
-func (h *Handler) use(engine *gin.Engine, o HandlerOptions) error {
+// use adds the middleware of all routes, and the handlers of unknown paths and methods. Only recovery runs also for calls in process.
+func (h *Handler) use(engine *gin.Engine, o HandlerOptions, bodies *middleware.BodyLimits) error {
 	s := o.Settings
 	forwarded, err := middleware.Forwarded(o.Deps.Log, s.TrustedProxies)
 	if err != nil {
@@ -227,9 +228,10 @@ func (h *Handler) use(engine *gin.Engine, o HandlerOptions) error {
 	if len(h.Migrations.All()) > 0 {
 		external(h.rejectWhileMigrating)
 	}
-	external(middleware.SecurityHeaders(), middleware.BodyLimit(s.MaxBodyBytes, cmp.Or(o.BodyTimeout, bodyTimeout)), h.Streams.Exports())
-	engine.NoRoute(noRoute)
-	engine.NoMethod(h.noMethod)
+	external(middleware.SecurityHeaders(), h.Streams.Exports())
+	limitBody := bodies.Handler(&route.Route{}) // net/http reads the body after the response
+	engine.NoRoute(limitBody, noRoute)
+	engine.NoMethod(limitBody, h.noMethod)
 	return nil
 }
 

@@ -30,6 +30,7 @@ import (
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/transfer"
 	"example.com/ginseng/kit/telemetry"
+	"example.com/ginseng/middleware"
 )
 
 const (
@@ -733,6 +734,22 @@ func TestThirdPartyMiddleware(t *testing.T) {
 		w := do(h, "GET", path, "", "", "Authorization", "Bearer "+userToken)
 		if w.Code != 200 || strings.Contains(log.String(), "200") != want {
 			t.Errorf("%s: %d, logged %q", path, w.Code, &log)
+		}
+	}
+}
+
+// TestBodyReplacedByMiddleware mounts middleware that wraps the body. The route keeps its limits.
+func TestBodyReplacedByMiddleware(t *testing.T) {
+	t.Parallel()
+	wrap := route.With(func(g *gin.Context) { g.Request.Body = io.NopCloser(g.Request.Body) })
+	h := newHandler(t, io.Discard, func(r *route.Router) {
+		r.POST("/small", route.User, who, wrap)
+		r.POST("/large", route.User, who, wrap, route.LargeBody)
+	}, func(o *HandlerOptions) { o.Settings.MaxBodyBytes = 2 * middleware.SmallBody })
+	for path, want := range map[string]int{"/small": 413, "/large": 200} {
+		body := "text=" + strings.Repeat("x", middleware.SmallBody)
+		if w := do(h, "POST", path, formType, body, "Authorization", "Bearer "+userToken); w.Code != want {
+			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, want)
 		}
 	}
 }

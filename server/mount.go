@@ -1,8 +1,6 @@
 package server
 
 import (
-	"slices"
-
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/rest"
@@ -11,14 +9,14 @@ import (
 
 // mounter mounts routes on an engine.
 type mounter struct {
-	authenticate                 func(*route.Route) gin.HandlerFunc
+	limitBody, authenticate      func(*route.Route) gin.HandlerFunc
 	origin, idempotency, streams gin.HandlerFunc
 }
 
-// mount mounts a route. The order of its middleware: what rejects a request without reading it, then authentication, which reads
-// the body, then what needs the caller.
+// mount mounts a route. The order of its middleware: the limits of the body, what rejects a request without reading it, then
+// authentication, which reads the body, then what needs the caller.
 func (m mounter) mount(engine *gin.Engine, r *route.Route) {
-	handlers := slices.Clone(r.With)
+	handlers := append([]gin.HandlerFunc{route.External(m.limitBody(r))}, r.With...)
 	add := func(needed bool, handler gin.HandlerFunc) {
 		if needed {
 			handlers = append(handlers, handler)

@@ -204,7 +204,7 @@ type Params struct {
 
 // Body returns the parameters of the request body. It reads the body once per request. A GET request has no parameters.
 // MalformedBody: the body is incomplete, cannot be parsed, is not a JSON object, has a duplicate JSON name, or has more than 1000
-// parameters. PayloadTooLarge: the body is too large (see middleware.BodyLimit). UnsupportedMediaType: the body is neither a form
+// parameters. PayloadTooLarge: the body is too large (see middleware.BodyLimits). UnsupportedMediaType: the body is neither a form
 // nor JSON, or is compressed. RequestTimeout: the body arrived too slowly. ValidationFailed: the body is a form with a file.
 // Unavailable: other bodies are using the memory for large bodies.
 func Body(g *gin.Context) (Params, error) {
