@@ -26,7 +26,7 @@ func (c emailQueue) Routes(r *route.Router) { r.GET("/emails", route.Admin, c.li
 
 func emailSpec() listing.Spec {
 	return listing.Spec{
-		Name: "emails", Sort: []string{"createdAt"}, View: EmailView{},
+		Name: "emails", Sort: []string{"createdAt"}, View: EmailView{}, ETag: listing.NoETag,
 		Filter: []listing.Filter{{Field: "status", Type: listing.Enum, Values: []string{"pending", "failed"}}},
 	}
 }
@@ -55,8 +55,8 @@ func emailView(r email.Row) EmailView {
 //	@Summary		List unsent emails
 //	@Description	Returns the emails that are waiting to be sent, and the emails that failed in the last day.
 //	@Tags			emails
-//	@Param			query			query		listing.Params	false	"the parameters of the list"
-//	@Param			If-None-Match	header		string			false	"the ETag of an earlier response"
+//	@Param			query			query		listing.ParamsWithoutETags	false	"the parameters of the list"
+//	@Param			If-None-Match	header		string						false	"the ETag of an earlier response"
 //	@Success		200				{object}	listing.Page[EmailView]
 //	@Failure		403				{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security		UserToken

@@ -146,6 +146,7 @@ func (r Resource) Run(t *testing.T) {
 		{"owner", r.Owner, checkOwner},
 		{"own", r.Own, checkOwn},
 		{"list", r.has("list"), checkList},
+		{"etags", r.has("list") && one, checkETags},
 		{"changes", r.Changes, checkChanges},
 	} {
 		if check.has {

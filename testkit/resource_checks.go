@@ -561,6 +561,34 @@ func (l listed) list(query string) (rows []map[string]any, numbers, next string)
 	return rows, strings.TrimSpace(numbers), next
 }
 
+// checkETags checks that the etag of a row is valid in If-None-Match and If-Match until the record changes.
+func checkETags(t *testing.T, r Resource) {
+	s := start(t, r, true)
+	path := s.add(s.valid())
+	rows := s.expect(200, Request{Method: "GET", Path: r.Path + "?etags=true&fields=id", As: s.as("list")}).JSON(200)["rows"].([]any)
+	i := slices.IndexFunc(rows, func(row any) bool { return strings.HasSuffix(path, "/"+row.(map[string]any)["id"].(string)) })
+	if i < 0 {
+		t.Fatalf("%s is not in %v", path, rows)
+	}
+	tag, _ := rows[i].(map[string]any)["etag"].(string)
+	header := http.Header{"If-Match": {tag}}
+	if r.has("show") {
+		s.expect(304, Request{Method: "GET", Path: path, As: s.as("show"), Header: http.Header{"If-None-Match": {tag}}})
+	}
+	if r.has("update") {
+		update := Request{Method: "PATCH", Path: path, As: s.as("update"), JSON: s.prepared(s.samples(1)), Header: header}
+		s.expect(200, update)
+		s.expect(412, update)
+	}
+	if r.has("delete") {
+		status := 204
+		if r.has("update") {
+			status = 412
+		}
+		s.expect(status, Request{Method: "DELETE", Path: path, As: s.as("delete"), Header: header})
+	}
+}
+
 // exported returns the number of rows that a caller exports.
 func (s *suite) exported(token, query string) int {
 	s.t.Helper()

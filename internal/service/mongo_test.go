@@ -219,7 +219,7 @@ func lists(t *testing.T) map[string][]string {
 				value = *value.Items
 			}
 			switch field, _, _ := strings.Cut(p.Name, "["); {
-			case p.In != "query", slices.Contains([]string{"page", "limit", "after", "fields", "expand", "count", "format", "bom"}, p.Name):
+			case p.In != "query", slices.Contains([]string{"page", "limit", "after", "fields", "expand", "count", "etags", "format", "bom"}, p.Name):
 			case p.Name == "sort":
 				sorted = true
 				for _, order := range value.Enum {

@@ -12,6 +12,7 @@ import (
 type ChangesParams struct {
 	Limit  int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // maximum number of rows per page
 	Fields string `form:"fields"`                                       // the fields to include or, with a - before each name, to exclude; id is always included
+	ETags  bool   `form:"etags" default:"false"`                        // true adds etag to the data of each event, except deleted: the ETag of the record, for If-Match and If-None-Match
 	After  string `form:"after"`                                        // the position to continue from: the value of next in a page, or the id of an event; if absent, the feed begins now
 }
 
@@ -23,6 +24,7 @@ type ChangesQuery struct {
 	Filter store.Filter   // nil selects all
 
 	fields  []string // fields of the view that the client selected; nil: all
+	etag    tagFunc  // returns the ETag of a record; nil: events have no ETags
 	cursors Cursors
 }
 
@@ -36,7 +38,10 @@ const changesScope = "changes"
 // the after parameter. If the position is invalid, ParseChanges sets Lost. ValidationFailed: at least one parameter is invalid;
 // the error lists all invalid parameters.
 func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQuery, error) {
-	params := []string{"after", "fields", "limit"}
+	params := append(make([]string, 0, 5), "after", "fields", "limit")
+	if l.spec.ETag != NoETag {
+		params = append(params, paramETags)
+	}
 	var owner *condition
 	for i, c := range l.conditions {
 		if c.name == ownerField {
@@ -47,7 +52,7 @@ func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQue
 	limited.params = params
 	p := parser{Lister: &limited, values: values}
 	p.checkNames()
-	q := ChangesQuery{Limit: p.number("limit", DefaultLimit, 1, MaxLimit), fields: p.selection(), cursors: l.cursors}
+	q := ChangesQuery{Limit: p.number("limit", DefaultLimit, 1, MaxLimit), fields: p.selection(), etag: p.etag(), cursors: l.cursors}
 	if owner != nil && p.given(ownerField) {
 		q.Filter = p.condition(*owner)
 	}
@@ -80,15 +85,15 @@ func (q ChangesQuery) Cursor(p store.Position) string {
 	return q.cursors.Seal(changesScope, []any{p.Number, p.ChangeID})
 }
 
-// Select returns the fields of a view that the client selected.
-func (q ChangesQuery) Select(view any) any {
-	if q.fields == nil {
+// Data returns the data of an event: the fields of the view that the client selected and, if the client asked for it, the ETag of
+// the record.
+func Data[V any](q ChangesQuery, record store.Document, view V) any {
+	if q.fields == nil && q.etag == nil {
 		return view
 	}
-	value, chosen := reflect.ValueOf(view), make(map[string]any, len(q.fields))
-	indexes := fieldIndexes(value.Type())
-	for _, name := range q.fields {
-		chosen[name] = value.FieldByIndex(indexes[name]).Interface()
+	tag := ""
+	if q.etag != nil {
+		tag = q.etag(versionOf(record), view)
 	}
-	return chosen
+	return selected(view, q.fields, fieldIndexes(reflect.TypeOf(view)), tag)
 }

@@ -63,6 +63,26 @@ type Spec struct {
 	Expand []string // references of the view that can be expanded; see package resource
 
 	Changes bool // the log records changes to the records; see store.Spec
+	ETag    ETag // the ETags of the rows
+}
+
+// ETag is how the route that returns one record of a list sets the header ETag. The route responds with the same type of view.
+type ETag int
+
+// The kinds of ETags.
+const (
+	RecordETag ETag = iota // with rest.Record
+	ViewETag               // with rest.View
+	NoETag                 // there is no such route; the list has no etags parameter
+)
+
+// tag returns the ETag of a record. view has all fields.
+func (e ETag) tag(record store.Meta, view any) string {
+	if e == ViewETag {
+		tag, _ := rest.ViewTag(view) // after an error, encoding the row fails too
+		return tag
+	}
+	return rest.RecordTag(record, view)
 }
 
 const defaultSort = "createdAt"
@@ -97,6 +117,16 @@ type Page[V any] struct {
 
 	fields []string
 	export *export[V] // nil unless the query asks for an export
+	etags  *etags     // nil unless the query asks for ETags
+}
+
+// tagFunc returns the ETag of a record. record has the ID and the version; view has all fields.
+type tagFunc func(record store.Meta, view any) string
+
+// etags returns the ETags of the rows of a page.
+type etags struct {
+	tag     tagFunc
+	records []store.Meta // of the rows
 }
 
 // Collection is a store.Collection, or a type that embeds a store.Collection.
@@ -158,6 +188,12 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 	for i, doc := range docs {
 		page.Rows[i] = view(doc)
 	}
+	if q.etag != nil {
+		page.etags = &etags{q.etag, make([]store.Meta, len(docs))}
+		for i, doc := range docs {
+			page.etags.records[i] = versionOf(doc)
+		}
+	}
 	if q.format != "" {
 		page.export = &export[V]{format: q.format, bom: q.bom, name: q.name, expands: q.Expand != nil}
 		if page.Next != "" {
@@ -189,21 +225,51 @@ func readPage[D store.Document](ctx context.Context, c Collection[D], sq store.Q
 	return docs, sq.Bytes.Exceeded(), err
 }
 
-// JSON returns the value to encode: p, or a page with the selected fields of the rows.
+// JSON returns the value to encode: p, or a page with the selected fields and the ETags of the rows.
 func (p Page[V]) JSON() any {
-	if p.fields == nil {
+	if p.fields == nil && p.etags == nil {
 		return p
 	}
-	out := Page[map[string]any]{Count: p.Count, CountCapped: p.CountCapped, Next: p.Next, Rows: make([]map[string]any, len(p.Rows))}
+	out := Page[any]{Count: p.Count, CountCapped: p.CountCapped, Next: p.Next, Rows: make([]any, len(p.Rows))}
 	indexes := fieldIndexes(reflect.TypeFor[V]())
 	for i, row := range p.Rows {
-		value, chosen := reflect.ValueOf(row), make(map[string]any, len(p.fields))
-		for _, name := range p.fields {
-			chosen[name] = value.FieldByIndex(indexes[name]).Interface()
+		tag := ""
+		if p.etags != nil {
+			tag = p.etags.tag(p.etags.records[i], row)
 		}
-		out.Rows[i] = chosen
+		out.Rows[i] = selected(row, p.fields, indexes, tag)
 	}
 	return out
+}
+
+// selected returns a view with only the given fields, or with all fields if fields is nil, and with its ETag, unless tag is "".
+// indexes is the result of fieldIndexes for the type of the view.
+func selected[V any](view V, fields []string, indexes map[string][]int, tag string) any {
+	switch {
+	case fields == nil && tag == "":
+		return view
+	case fields == nil:
+		return tagged[V]{view, tag}
+	}
+	value, chosen := reflect.ValueOf(view), make(map[string]any, len(fields)+1)
+	for _, name := range fields {
+		chosen[name] = value.FieldByIndex(indexes[name]).Interface()
+	}
+	if tag != "" {
+		chosen["etag"] = tag
+	}
+	return chosen
+}
+
+// tagged is a view with its ETag. store.EncodeJSON encodes both as one object.
+type tagged[V any] struct {
+	View V      `json:",embed"`
+	ETag string `json:"etag"`
+}
+
+// versionOf returns the ID and the version of a document.
+func versionOf(doc store.Document) store.Meta {
+	return store.Meta{ID: store.IDOf(doc), Version: store.VersionOf(doc)}
 }
 
 var indexCache sync.Map // reflect.Type → map[string][]int
@@ -225,6 +291,12 @@ func fieldIndexes(t reflect.Type) map[string][]int {
 
 // Params documents the parameters of every list. The OpenAPI document gets the other parameters from the Spec of the list.
 type Params struct {
+	ParamsWithoutETags
+	ETags bool `form:"etags" default:"false"` // true adds etag to each row: the ETag of the record, for If-Match and If-None-Match; cannot be combined with format
+}
+
+// ParamsWithoutETags documents the parameters of a list whose Spec has NoETag.
+type ParamsWithoutETags struct {
 	Page  int    `form:"page" minimum:"1"`                             // page number, 1 by default; skips (page-1)*limit rows, at most 10,000; to skip more rows, use after
 	Limit int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // maximum number of rows per page
 	After string `form:"after"`                                        // the value of next in the previous page; cannot be combined with page

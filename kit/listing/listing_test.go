@@ -180,6 +180,37 @@ func TestComputedFields(t *testing.T) {
 	}
 }
 
+// TestETagFields checks which fields a list with ETags reads: all fields if the tags depend on them.
+func TestETagFields(t *testing.T) {
+	t.Parallel()
+	for etag, want := range map[ETag]map[string][]string{
+		RecordETag: {"fields=title&etags=true": {"createdAt", "id", "title", "version"}, "fields=title&etags=false": {"createdAt", "id", "title"}, "etags=true": nil},
+		ViewETag:   {"fields=title&etags=true": nil, "fields=title": {"createdAt", "id", "title"}},
+	} {
+		spec := testSpec()
+		spec.ETag = etag
+		for query, want := range want {
+			q, err := NewLister(spec, NewCursors("secret")).Parse(mustQuery(t, query))
+			if err != nil {
+				t.Fatal(err)
+			}
+			read := []string{"none"}
+			if _, err := Run(t.Context(), stored{&read}, q, func(doc) view { return view{} }); err != nil || !slices.Equal(read, want) {
+				t.Errorf("%s reads %q, want %q (%v)", query, read, want, err)
+			}
+		}
+	}
+	spec := testSpec()
+	spec.ETag = NoETag
+	var e *apperr.Error
+	if _, err := NewLister(spec, NewCursors("secret")).Parse(mustQuery(t, "etags=yes")); !errors.As(err, &e) || len(e.Fields) != 1 || e.Fields[0].Code != apperr.Unknown {
+		t.Errorf("a list without ETags: %v", err)
+	}
+	if _, err := NewLister(spec, NewCursors("secret")).ParseChanges(mustQuery(t, "etags=true"), ""); !errors.As(err, &e) || len(e.Fields) != 1 || e.Fields[0].Code != apperr.Unknown {
+		t.Errorf("a feed without ETags: %v", err)
+	}
+}
+
 func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{
@@ -192,6 +223,9 @@ func TestParseErrors(t *testing.T) {
 		"limit=101":                            "limit max",
 		"limit=1&limit=2":                      "limit type",
 		"count=yes":                            "count type",
+		"etags=yes":                            "etags type",
+		"etags=true&etags=true":                "etags type",
+		"etags=true&format=csv":                "etags conflict",
 		"format=csv&bom=yes":                   "bom type",
 		"bom=true":                             "bom conflict",
 		"format=ndjson&bom=true":               "bom conflict",
@@ -337,7 +371,7 @@ func TestCursor(t *testing.T) {
 func TestPageJSON(t *testing.T) {
 	t.Parallel()
 	n, id := int64(2), store.NewID()
-	rows := []view{{id, "t", "b"}}
+	rows, records := []view{{id, "t", "b"}}, []store.Meta{{ID: id, Version: 7}}
 	for _, test := range []struct {
 		page Page[view]
 		want string
@@ -345,10 +379,23 @@ func TestPageJSON(t *testing.T) {
 		{Page[view]{Rows: []view{}}, `{"rows":[]}`},
 		{Page[view]{Count: &n, Rows: rows, Next: "x"}, fmt.Sprintf(`{"count":2,"rows":[{"id":%q,"title":"t","body":"b"}],"next":"x"}`, id.Hex())},
 		{Page[view]{Rows: rows, fields: []string{"id", "title"}}, fmt.Sprintf(`{"rows":[{"id":%q,"title":"t"}]}`, id.Hex())},
+		{Page[view]{Rows: rows, etags: &etags{RecordETag.tag, records}}, fmt.Sprintf(`{"rows":[{"id":%q,"title":"t","body":"b","etag":"\"%[1]s-7-view\""}]}`, id.Hex())},
+		{Page[view]{Rows: rows, etags: &etags{RecordETag.tag, records}, fields: []string{"id"}}, fmt.Sprintf(`{"rows":[{"etag":"\"%[1]s-7-view\"","id":"%[1]s"}]}`, id.Hex())},
+		{Page[view]{Rows: []view{}, etags: &etags{RecordETag.tag, nil}}, `{"rows":[]}`},
 	} {
-		if got, err := json.Marshal(test.page.JSON()); err != nil || string(got) != test.want {
-			t.Errorf("%s, %v, want %s", got, err, test.want)
+		var got strings.Builder
+		if err := store.EncodeJSON(&got, test.page.JSON()); err != nil || got.String() != test.want {
+			t.Errorf("%s, %v, want %s", got.String(), err, test.want)
 		}
+	}
+	type optional struct {
+		Maybe string `json:"maybe,omitempty"`
+	}
+	var got strings.Builder
+	want := fmt.Sprintf(`{"rows":[{"etag":"\"%s-7-optional\""}]}`, id.Hex())
+	page := Page[optional]{Rows: make([]optional, 1), etags: &etags{RecordETag.tag, records}}
+	if err := store.EncodeJSON(&got, page.JSON()); err != nil || got.String() != want {
+		t.Errorf("%s, %v, want %s", got.String(), err, want)
 	}
 }
 

@@ -25,6 +25,7 @@ type Query struct {
 	fields []string                  // fields of the view that the client selected; nil: all
 	format exchange.Format           // format of the export; "" for a page
 	bom    bool                      // the export begins with a byte order mark
+	etag   tagFunc                   // returns the ETag of a row; nil: rows have no ETags
 	name   string                    // name of the list
 	seal   func(values []any) string // returns the cursor of a position
 }
@@ -58,6 +59,9 @@ type condition struct {
 func NewLister(spec Spec, cursors Cursors) *Lister {
 	l := &Lister{spec: spec, cursors: cursors, fields: store.FieldNames(reflect.TypeOf(spec.View))}
 	l.params = []string{"page", "limit", "sort", "fields", "after", "count", paramFormat, paramBOM}
+	if spec.ETag != NoETag {
+		l.params = append(l.params, paramETags)
+	}
 	if len(spec.Search) > 0 {
 		l.params = append(l.params, "q")
 	}
@@ -96,6 +100,10 @@ func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 		q.format, q.count, q.Limit = p.format(), false, exportRows
 	}
 	q.bom = p.bom(q.format)
+	q.etag = p.etag()
+	if q.etag != nil && q.format != "" {
+		p.bad(paramETags, apperr.FieldConflict, "Can be true only without format: an export has no ETags.", nil)
+	}
 	q.Sort = p.sort()
 	q.fields = p.selection()
 	q.Filter = p.filter()
@@ -107,8 +115,14 @@ func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 		for _, order := range q.Sort {
 			q.Fields = append(q.Fields, order.Field)
 		}
+		if q.etag != nil {
+			q.Fields = append(q.Fields, "version")
+		}
 		slices.Sort(q.Fields)
 		q.Fields = slices.Compact(q.Fields)
+		if q.etag != nil && p.spec.ETag == ViewETag {
+			q.Fields = nil // the tag depends on all fields
+		}
 		if q.Expand != nil {
 			q.fields = append(q.fields, paramExpand)
 		}
@@ -270,6 +284,17 @@ func (p *parser) selection() []string {
 	return out
 }
 
+// paramETags is the parameter that adds the ETags of the records.
+const paramETags = "etags"
+
+// etag returns the function that returns the ETags of records, or nil unless the etags parameter is true.
+func (p *parser) etag() tagFunc {
+	if p.spec.ETag == NoETag || !p.flag(paramETags, false) {
+		return nil
+	}
+	return p.spec.ETag.tag
+}
+
 // paramExpand is the parameter that lists the references to expand. The field of the view with the expanded records has the
 // same name.
 const paramExpand = "expand"
@@ -403,7 +428,7 @@ func scalar[T any](text string) (any, *apperr.Field) { return rest.Parse[T](text
 func (p *parser) scope(of []store.ID) string {
 	scope := url.Values{}
 	for name, values := range p.values {
-		if p.given(name) && !slices.Contains([]string{"page", "limit", "fields", "after", "count", paramFormat, paramBOM, paramExpand, rest.Credential}, name) {
+		if p.given(name) && !slices.Contains([]string{"page", "limit", "fields", "after", "count", paramFormat, paramBOM, paramETags, paramExpand, rest.Credential}, name) {
 			scope[name] = values
 		}
 	}

@@ -138,7 +138,7 @@ func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs
 			if created[e.RecordID] {
 				event.Event = string(store.Created)
 			}
-			event.Data = f.q.Select(f.view(doc))
+			event.Data = listing.Data(f.q, doc, f.view(doc))
 		}
 		events = append(events, event)
 	}

@@ -32,7 +32,7 @@ func OK(g *gin.Context, view any) error { return respond(g, http.StatusOK, view)
 
 // Record responds 200 with the view of a record and its ETag, or 304 to a GET whose If-None-Match has that ETag.
 func Record(g *gin.Context, record store.Meta, view any) error {
-	if NotModified(g, etag(record, view)) {
+	if NotModified(g, RecordTag(record, view)) {
 		return nil
 	}
 	return respond(g, http.StatusOK, view)
@@ -62,7 +62,7 @@ func Page(g *gin.Context, page any) error {
 // Created responds 201 with the view of a new record and its ETag. Location is the path of the request followed by the ID.
 func Created(g *gin.Context, record store.Meta, view any) error {
 	g.Header("Location", g.Request.URL.Path+"/"+record.ID.Hex())
-	g.Header("ETag", etag(record, view))
+	g.Header("ETag", RecordTag(record, view))
 	return respond(g, http.StatusCreated, view)
 }
 
@@ -196,13 +196,13 @@ func write(g *gin.Context, status int, contentType string, body []byte) {
 // GzipSuffix is the end of the ETag of a compressed response, which is another representation (RFC 9110 section 8.8.3.3).
 const GzipSuffix = "-gzip"
 
-// recordTag matches the tags that etag returns, with or without GzipSuffix, strong or weak: nginx makes the ETag of a response
+// recordTag matches the tags that RecordTag returns, with or without GzipSuffix, strong or weak: nginx makes the ETag of a response
 // that it compresses weak. The version in the tag identifies the record all the same.
 var recordTag = regexp.MustCompile(`^(?:W/)?"([0-9a-f]{24})-(\d{1,18})-\w+(?:\.[0-9a-f]{16})?(?:` + GzipSuffix + `)?"$`)
 
-// etag returns a tag with the ID and version of a record, the type of the view, and the versions of the records that the view
-// includes. The tag needs the ID because a path such as /users/me does not identify the record.
-func etag(record store.Meta, view any) string {
+// RecordTag returns the ETag that Record sets. It has the ID and version of the record, the type of the view, and a digest of the
+// records that the view includes. The tag needs the ID because a path such as /users/me does not identify the record.
+func RecordTag(record store.Meta, view any) string {
 	tag := `"` + record.ID.Hex() + "-" + strconv.FormatInt(record.Version, 10) + "-" + typeTag(reflect.TypeOf(view))
 	if v, ok := view.(interface{ ExpandTag() string }); ok {
 		tag += v.ExpandTag()
@@ -227,6 +227,15 @@ func typeTag(t reflect.Type) string {
 func ContentTag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + hex.EncodeToString(sum[:12]) + `"`
+}
+
+// ViewTag returns the ETag that View sets. It fails if the view cannot be encoded.
+func ViewTag(view any) (tag string, err error) {
+	err = encode(context.Background(), view, func(body []byte) error {
+		tag = ContentTag(body)
+		return nil
+	})
+	return tag, err
 }
 
 // NotModified sets the ETag of the response. If the request is a GET whose If-None-Match has the ETag, NotModified responds
@@ -283,12 +292,8 @@ func IfMatchView(g *gin.Context) func(view any) bool {
 		return nil
 	}
 	return func(view any) bool {
-		matches := false
-		_ = encode(context.Background(), view, func(body []byte) error { // after an error, no tag matches; View reports the error
-			matches = hasTag(header, ContentTag(body))
-			return nil
-		})
-		return matches
+		tag, err := ViewTag(view) // after an error, no tag matches; View reports the error
+		return err == nil && hasTag(header, tag)
 	}
 }
 

@@ -90,8 +90,8 @@ func (c *controller) refresh(g *gin.Context) error {
 //
 //	@Summary	List my sessions
 //	@Tags		auth
-//	@Param		query			query		listing.Params	false	"the parameters of the list"
-//	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
+//	@Param		query			query		listing.ParamsWithoutETags	false	"the parameters of the list"
+//	@Param		If-None-Match	header		string						false	"the ETag of an earlier response"
 //	@Success	200				{object}	listing.Page[SessionView]
 //	@Security	UserToken
 //	@Router		/auth/sessions [get]

@@ -65,7 +65,7 @@ func (s Session) View(current store.ID) SessionView {
 
 // spec declares the list of a user's sessions. A user has few sessions, so one index is sufficient for all sort orders.
 func spec() listing.Spec {
-	return listing.Spec{Name: "sessions", Sort: []string{"createdAt", "lastUsedAt"}, View: SessionView{}}
+	return listing.Spec{Name: "sessions", Sort: []string{"createdAt", "lastUsedAt"}, View: SessionView{}, ETag: listing.NoETag}
 }
 
 func storeSpec() store.Spec {

@@ -95,7 +95,7 @@ func (d document) view(r resource) map[string]any {
 }
 
 // notFilters are the parameters of lists that are not filters.
-var notFilters = []string{"q", "sort", "page", "limit", "after", "fields", "count", "expand", "format", "bom"}
+var notFilters = []string{"q", "sort", "page", "limit", "after", "fields", "count", "expand", "etags", "format", "bom"}
 
 // filters returns the parameters of a list that are filters, such as userId and createdAt[gte].
 func (op *operation) filters() (out []parameter) {

@@ -255,6 +255,7 @@ func TestInvalidArguments(t *testing.T) {
 		{"search_records", `{"resource":"articles","filter":{"access_token":"x"}}`, "validation_failed filter"},
 		{"search_records", `{"resource":"articles","filter":{"format":"csv"}}`, "validation_failed filter"},
 		{"search_records", `{"resource":"articles","filter":{"bom":false}}`, "validation_failed filter"},
+		{"search_records", `{"resource":"articles","filter":{"etags":true}}`, "validation_failed filter"},
 		{"search_records", `{"resource":"articles","filter":{"userId":{"$gt":""}}}`, "validation_failed filter.userId"},
 		{"search_records", `{"resource":"articles","filter":{"userId":null}}`, "validation_failed filter.userId"},
 		{"get_record", `{"resource":"articles"}`, "validation_failed id"},

@@ -196,6 +196,7 @@ func spec() listing.Spec {
 			{Field: "suspended", Type: listing.Bool, Absent: true},
 		},
 		View: View{},
+		ETag: listing.ViewETag,
 	}
 }
 

@@ -184,8 +184,8 @@ func (c *controller) test(g *gin.Context) error {
 //	@Summary		List the deliveries of a webhook
 //	@Description	Returns the deliveries of the last 7 days.
 //	@Tags			webhooks
-//	@Param			query			query		listing.Params	false	"the parameters of the list"
-//	@Param			If-None-Match	header		string			false	"the ETag of an earlier response"
+//	@Param			query			query		listing.ParamsWithoutETags	false	"the parameters of the list"
+//	@Param			If-None-Match	header		string						false	"the ETag of an earlier response"
 //	@Success		200				{object}	listing.Page[DeliveryView]
 //	@Failure		403				{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Security		UserToken

@@ -132,7 +132,7 @@ func (d Delivery) View() DeliveryView {
 
 func deliverySpec() listing.Spec {
 	return listing.Spec{
-		Name: "webhook-deliveries", Sort: []string{"createdAt"}, View: DeliveryView{},
+		Name: "webhook-deliveries", Sort: []string{"createdAt"}, View: DeliveryView{}, ETag: listing.NoETag,
 		Filter: []listing.Filter{{Field: "status", Type: listing.Enum, Values: []string{"pending", "delivered", "failed"}}},
 	}
 }

@@ -121,6 +121,7 @@ func TestMistakes(t *testing.T) {
 		{"note version", []string{"field version: is the record's version; choose another name"}},
 		{"note access_token", []string{`field "access_token": is a credential; choose another name`}},
 		{"note limit bom:bool", []string{"field bom: is a list parameter; choose another name", "field limit: is a list parameter; choose another name"}},
+		{"note etag etags:bool", []string{"field etag: is the ETag of a record in lists and feeds; choose another name", "field etags: is a list parameter; choose another name"}},
 		{"note view", []string{"field view: is a method of every resource; choose another name"}},
 		{"note meta", []string{"field meta: is an embedded struct of every resource; choose another name"}},
 

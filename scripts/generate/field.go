@@ -167,7 +167,7 @@ var reservedFields = map[string]string{
 	"userid": "is the owner's id", "version": "is the record's version", "accesstoken": "is a credential",
 	"q": "is a list parameter", "page": "is a list parameter", "limit": "is a list parameter", "sort": "is a list parameter",
 	"fields": "is a list parameter", "format": "is a list parameter", "bom": "is a list parameter", "after": "is a list parameter", "count": "is a list parameter",
-	"expand": "is a list parameter", "view": "is a method of every resource", "meta": "is an embedded struct of every resource",
+	"expand": "is a list parameter", "etags": "is a list parameter", "etag": "is the ETag of a record in lists and feeds", "view": "is a method of every resource", "meta": "is an embedded struct of every resource",
 }
 
 // checkFieldName calls bad with the reason if the name is invalid.
