@@ -112,9 +112,9 @@ func author(g *gin.Context, caller access.Principal) store.Author {
 	return a
 }
 
-// admit reads the body and authenticates the request. If the request counts toward the limit of UserWrites, end is not nil, and
-// must be called after the request, even if admit fails. A large body counts toward the memory limit of anonymous callers, unless
-// the Authorization header has a valid credential.
+// admit reads the body, except with route.Raw, and authenticates the request. If the request counts toward the limit of UserWrites,
+// end is not nil, and must be called after the request, even if admit fails. A large body counts toward the memory limit of anonymous
+// callers, unless the Authorization header or, with route.Raw, the request has a valid credential.
 func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := g.Request.Context()
 	if sender := a.largeBodySender(g); sender.IsUser() {
@@ -123,8 +123,10 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 			return caller, nil, err
 		}
 	}
-	if _, err := rest.Body(g); err != nil {
-		return caller, end, err
+	if a.route.Raw == 0 {
+		if _, err := rest.Body(g); err != nil {
+			return caller, end, err
+		}
 	}
 	caller, err = authenticate(g)
 	if err != nil {
@@ -132,6 +134,9 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 	}
 	if err := a.route.CheckRestriction(caller); err != nil {
 		return caller, end, err
+	}
+	if body := stateOf(g).body; body != nil && (caller.IsUser() || caller.Master) {
+		body.shares = body.limits.users // with route.Raw, the handler reads the body
 	}
 	if _, inProcess := route.CalledBy(g); caller.IsUser() && end == nil && g.Request.Method != http.MethodGet && !inProcess {
 		end, err = a.Writes.begin(ctx, a.writer(caller), a.writeSize(g))
@@ -235,7 +240,11 @@ func (a Authenticator) master(g *gin.Context) (access.Principal, error) {
 	case err != nil:
 		return p, err
 	case !given:
-		return p, apperr.New(apperr.Unauthorized, "The master key is missing. Send it from a server, as access_token in the body; a page or an app must not contain it.")
+		how := "as access_token in the body"
+		if a.route.Raw > 0 {
+			how = "in the header Authorization: Bearer"
+		}
+		return p, apperr.New(apperr.Unauthorized, "The master key is missing. Send it from a server, %s; a page or an app must not contain it.", how)
 	}
 	return p, a.route.CheckKind(p)
 }
@@ -336,12 +345,15 @@ func (a Authenticator) verifyUser(ctx context.Context, client access.Client, tok
 func (a Authenticator) credential(g *gin.Context, inBody bool) (token string, given bool, err error) {
 	type sent struct{ in, token string }
 	var all []sent
-	if params, _ := rest.Body(g); inBody && params.Has(rest.Credential) { // admit has already returned the error
-		values := params.Strings(rest.Credential)
-		if len(values) != 1 {
-			return "", false, invalidCredential("body", apperr.Type, "Must be a string, given once.")
+	if inBody && a.route.Raw == 0 {
+		params, _ := rest.Body(g) // admit has already returned the error
+		if params.Has(rest.Credential) {
+			values := params.Strings(rest.Credential)
+			if len(values) != 1 {
+				return "", false, invalidCredential("body", apperr.Type, "Must be a string, given once.")
+			}
+			all = append(all, sent{"body", values[0]})
 		}
-		all = append(all, sent{"body", values[0]})
 	}
 	if a.QueryTokens {
 		for _, value := range rest.Query(g)[rest.Credential] {

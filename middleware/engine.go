@@ -235,9 +235,9 @@ type BodyLimits struct {
 	anonymous, users *slot.Shares // the memory for large bodies
 }
 
-// NewBodyLimits returns BodyLimits that limit bodies to SmallBody bytes, or to largest on routes with route.LargeBody. If largest
-// is smaller than SmallBody, largest is the limit of every route. timeout is the time from the header to the end of the body. A
-// body waits for memory for at most a third of the timeout.
+// NewBodyLimits returns BodyLimits that limit bodies to SmallBody bytes, to largest on routes with route.LargeBody, or to the limit
+// of route.Raw. If largest is smaller than SmallBody, largest is the limit of every route without route.Raw. timeout is the time from
+// the header to the end of the body. A body waits for memory for at most a third of the timeout.
 func NewBodyLimits(largest int64, timeout time.Duration) *BodyLimits {
 	return &BodyLimits{
 		largest: largest, timeout: timeout, anonymous: slot.NewShares(max(anonymousBodies, 4*largest)), users: slot.NewShares(max(userBodies, 4*largest)),
@@ -246,15 +246,21 @@ func NewBodyLimits(largest int64, timeout time.Duration) *BodyLimits {
 
 // Handler returns the middleware that limits the bodies of a route. It runs before all handlers that read the body. The body's
 // Read returns *http.MaxBytesError if the body is too large, os.ErrDeadlineExceeded after the timeout, and Unavailable if no memory
-// becomes available.
-func (l *BodyLimits) Handler(r *route.Route) gin.HandlerFunc {
+// becomes available. With route.Raw, Read returns the errors of rest.RawBody instead.
+func (l *BodyLimits) Handler(row *route.Route) gin.HandlerFunc {
 	size := min(SmallBody, l.largest)
-	if r.LargeBody {
+	switch {
+	case row.LargeBody:
 		size = l.largest
+	case row.Raw > 0:
+		size = row.Raw
 	}
 	return func(g *gin.Context) {
 		r := g.Request
 		if r.ContentLength == 0 || r.Body == nil {
+			if row.Raw > 0 {
+				rest.SetRaw(g, nil)
+			}
 			return
 		}
 		connection := http.NewResponseController(g.Writer)
@@ -267,6 +273,14 @@ func (l *BodyLimits) Handler(r *route.Route) gin.HandlerFunc {
 		defer body.release()
 		r.Body = body
 		stateOf(g).body = body
+		if row.Raw > 0 {
+			body.streamed = true
+			rest.SetRaw(g, func() { body.streamed = false })
+			if body.announced > size {
+				rest.Fail(g, apperr.New(apperr.PayloadTooLarge, "The body is larger than %d bytes.", size))
+				return
+			}
+		}
 		g.Next()
 	}
 }
@@ -279,6 +293,7 @@ type limitedBody struct {
 	announced    int64  // Content-Length; -1 if it is unknown
 	size         int64  // limit of the body
 	read         int64  // number of bytes read so far
+	streamed     bool   // the body is not kept in memory
 	releaseShare func() // releases the memory that the body has acquired from shares; nil if there is none
 	limits       *BodyLimits
 	shares       *slot.Shares // the memory for this body
@@ -290,7 +305,7 @@ type limitedBody struct {
 
 // isLarge reports whether the body needs a share of the memory.
 func (b *limitedBody) isLarge() bool {
-	return b.size > SmallBody && (b.announced < 0 || b.announced > SmallBody)
+	return !b.streamed && b.size > SmallBody && (b.announced < 0 || b.announced > SmallBody)
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {
@@ -317,13 +332,14 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// acquire waits for memory for the whole body. Unavailable: other bodies are using the memory.
+// acquire waits for memory for the whole body, or for the caller's quarter if the body is larger. Unavailable: other bodies are
+// using the memory.
 func (b *limitedBody) acquire() error {
 	share := b.announced
 	if share < 0 {
 		share = b.size
 	}
-	release, err := b.shares.Acquire(b.ctx, cmp.Or(b.user, rest.Sharer(b.g)), share, b.limits.timeout/3)
+	release, err := b.shares.Acquire(b.ctx, cmp.Or(b.user, rest.Sharer(b.g)), min(share, b.shares.Quarter()), b.limits.timeout/3)
 	if err != nil {
 		b.g.Header("Connection", "close") // the rest of the body is not read
 		return apperr.New(apperr.Unavailable, "Too many large bodies are being received. Try again in a few seconds.").AsOverload()

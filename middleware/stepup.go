@@ -68,7 +68,11 @@ func (a Authenticator) checkSignIn(g *gin.Context, p access.Principal) error {
 	if err := a.checkRecent(g, p); err != nil || p.MultiFactor || a.SecondFactors == nil {
 		return err
 	}
-	proof, invalid := rest.BindSome[access.Proof](g)
+	var proof access.Proof
+	var invalid error
+	if a.route.Raw == 0 {
+		proof, invalid = rest.BindSome[access.Proof](g)
+	}
 	if invalid != nil {
 		proof = access.Proof{}
 	}

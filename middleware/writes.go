@@ -28,7 +28,7 @@ type writer struct {
 }
 
 func (a Authenticator) writer(caller access.Principal) writer {
-	return writer{caller.UserID, caller.Key != nil, a.route.Restricted && !a.route.LargeBody}
+	return writer{caller.UserID, caller.Key != nil, a.route.Restricted && !a.route.LargeBody && a.route.Raw == 0}
 }
 
 // Minimum sizes in bytes that are counted for a request.

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -751,5 +754,84 @@ func TestBodyReplacedByMiddleware(t *testing.T) {
 		if w := do(h, "POST", path, formType, body, "Authorization", "Bearer "+userToken); w.Code != want {
 			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, want)
 		}
+	}
+}
+
+// TestRaw verifies signatures of bodies over HTTP, and sends bodies that are too large or too slow.
+func TestRaw(t *testing.T) {
+	t.Parallel()
+	const limit = 64 << 10
+	sign := func(body []byte) string {
+		mac := hmac.New(sha256.New, []byte("secret"))
+		mac.Write(body)
+		return hex.EncodeToString(mac.Sum(nil))
+	}
+	verify := func(g *gin.Context) error {
+		body, err := rest.RawBody(g)
+		if err != nil {
+			return err
+		}
+		if !hmac.Equal([]byte(sign(body)), []byte(g.GetHeader("Signature"))) {
+			return apperr.New(apperr.Unauthorized, "The signature is wrong.")
+		}
+		return rest.OK(g, len(body))
+	}
+	var log strings.Builder
+	h := newHandler(t, &log, func(r *route.Router) { r.POST("/forgotten", route.Public, verify) })
+	if w := do(h, "POST", "/forgotten", formType, "a=1", "Signature", sign([]byte("a=1"))); w.Code != 500 || !strings.Contains(log.String(), "POST /forgotten does not keep its body: add route.Raw") {
+		t.Errorf("without route.Raw: %d %s, logged %s", w.Code, w.Body, &log)
+	}
+	add := func(r *route.Router) {
+		r.POST("/open", route.Open, verify, route.Raw(limit))
+		r.POST("/public", route.Public, verify, route.Raw(limit))
+		r.POST("/user", route.User, verify, route.Raw(limit), route.With(func(g *gin.Context) { g.Request.Body = io.NopCloser(g.Request.Body) }))
+	}
+	s := httptest.NewServer(newHandler(t, io.Discard, add))
+	impatient := httptest.NewServer(newHandler(t, io.Discard, add, func(o *HandlerOptions) { o.BodyTimeout = 20 * time.Millisecond }))
+	t.Cleanup(s.Close)
+	t.Cleanup(impatient.Close)
+	post := func(s *httptest.Server, path, contentType, signature string, body io.Reader) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", contentType)
+		r.Header.Set("Signature", signature)
+		if path == "/user" {
+			r.Header.Set("Authorization", "Bearer "+userToken)
+		}
+		response, err := s.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(text)
+	}
+	for _, path := range []string{"/open", "/public", "/user"} {
+		for contentType, body := range map[string]string{
+			formType: "b=2&a=1&access_token=x&a=%e4", "application/json": "{ \"b\":1, \"b\":2 }\n", "image/png": "\x89PNG\r\n\x1a\n\x00" + strings.Repeat("\xff", 20<<10),
+		} {
+			for name, reader := range map[string]io.Reader{"announced": strings.NewReader(body), "chunked": io.MultiReader(strings.NewReader(body))} {
+				if status, text := post(s, path, contentType, sign([]byte(body)), reader); status != 200 || text != fmt.Sprintln(len(body)) {
+					t.Errorf("%s, %s, %s: %d %s", path, contentType, name, status, text)
+				}
+			}
+		}
+		large := strings.Repeat("x", limit+1)
+		for name, reader := range map[string]io.Reader{"announced": strings.NewReader(large), "chunked": io.MultiReader(strings.NewReader(large))} {
+			if status, text := post(s, path, "image/png", "", reader); status != 413 {
+				t.Errorf("%s, too large, %s: %d %s", path, name, status, text)
+			}
+		}
+		slow, end := io.Pipe()
+		if status, text := post(impatient, path, "image/png", "", slow); status != 408 {
+			t.Errorf("%s, too slow: %d %s", path, status, text)
+		}
+		_ = end.Close()
 	}
 }

@@ -91,6 +91,8 @@ type request struct {
 	params     Params
 	paramsErr  error
 	paramsRead bool
+
+	raw *rawBody // see SetRaw
 }
 
 const requestKey = "ginseng.request"
@@ -206,15 +208,20 @@ type Params struct {
 // MalformedBody: the body is incomplete, cannot be parsed, is not a JSON object, has a duplicate JSON name, or has more than 1000
 // parameters. PayloadTooLarge: the body is too large (see middleware.BodyLimits). UnsupportedMediaType: the body is neither a form
 // nor JSON, or is compressed. RequestTimeout: the body arrived too slowly. ValidationFailed: the body is a form with a file.
-// Unavailable: other bodies are using the memory for large bodies.
+// Unavailable: other bodies are using the memory for large bodies. Another error is a mistake of the programmer: the route has
+// route.Raw, so RawBody reads the body. After the call, reading g.Request.Body is an error.
 func Body(g *gin.Context) (Params, error) {
 	if g.Request.Method == http.MethodGet || g.Request.ContentLength == 0 {
 		return Params{}, nil
 	}
 	r := requestOf(g)
-	if !r.paramsRead {
+	switch {
+	case r.raw != nil:
+		return Params{}, errors.New("rest: a route with route.Raw has no parameters in the body: read the body with rest.RawBody")
+	case !r.paramsRead:
 		r.paramsRead = true
 		r.params, r.paramsErr = readBody(g.Request)
+		g.Request.Body = consumed{}
 	}
 	return r.params, r.paramsErr
 }
@@ -373,20 +380,25 @@ const maxPreallocated = 64 << 10
 func readAll(body io.Reader, length int64) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.Grow(int(min(max(length, 0), maxPreallocated)) + bytes.MinRead)
-	_, err := buf.ReadFrom(body)
+	if _, err := buf.ReadFrom(body); err != nil {
+		return nil, bodyError(err)
+	}
+	return buf.Bytes(), nil
+}
+
+// bodyError returns the error of a request whose body could not be read because of err.
+func bodyError(err error) error {
 	var tooLarge *http.MaxBytesError
 	var failed *apperr.Error
 	switch {
 	case errors.As(err, &failed):
-		return nil, failed
+		return failed
 	case errors.As(err, &tooLarge):
-		return nil, apperr.New(apperr.PayloadTooLarge, "The body is larger than %d bytes.", tooLarge.Limit)
+		return apperr.New(apperr.PayloadTooLarge, "The body is larger than %d bytes.", tooLarge.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, apperr.New(apperr.RequestTimeout, "The body arrived too slowly.").WithCause(err)
-	case err != nil:
-		return nil, malformed("The body is incomplete.").WithCause(err)
+		return apperr.New(apperr.RequestTimeout, "The body arrived too slowly.").WithCause(err)
 	}
-	return buf.Bytes(), nil
+	return malformed("The body is incomplete.").WithCause(err)
 }
 
 func malformed(message string) *apperr.Error { return apperr.New(apperr.MalformedBody, "%s", message) }

@@ -34,6 +34,7 @@ type Route struct {
 	Idempotent bool     // replays the first response to a request with the same Idempotency-Key
 	Stream     bool     // can respond with a stream
 	JSONOnly   bool     // accepts only bodies of type application/json
+	Raw        int64    `json:"raw,omitempty"` // the handler reads the body, of at most so many bytes; 0: the route reads it
 	Origin     bool     // rejects requests from web pages, except pages of CORS_ORIGINS
 	Alone      bool     // runs without other writes of the same user in progress
 	Query      []string // the query parameters that the route accepts
@@ -66,7 +67,7 @@ const (
 type Caller func(*Route)
 
 // Open accepts any request. The credential, the query string and the body are not read, so an invalid one is not an error. Of the
-// options, only With, CheckOrigin and JSONOnly have an effect.
+// options, only With, CheckOrigin, JSONOnly and those for the size of the body have an effect.
 func Open(r *Route) { r.Kind = KindOpen }
 
 // Public accepts any caller. A credential is optional.
@@ -121,6 +122,31 @@ func AllowAPIKey(r *Route) { r.AnyKey = true }
 
 // LargeBody accepts bodies of up to MAX_BODY_BYTES. Without it, a body of more than 16 KiB is rejected with 413.
 func LargeBody(r *Route) { r.LargeBody = true }
+
+// Raw passes the body to the handler unread, whatever its Content-Type: a webhook whose signature the handler verifies, or a file.
+// The handler reads it with rest.RawBody, or streams it from g.Request.Body. The credential is in the Authorization header or the
+// query string, never in the body; step-up routes therefore require a session that was opened with the second factor, if the user
+// has one.
+//
+// A body of more than maxBytes bytes is rejected with 413: before the handler runs if Content-Length announces it, otherwise when the
+// handler reads further. maxBytes replaces the limits of LargeBody and of routes without it. The whole body must arrive within 15
+// seconds, or reading it fails with 408. Return the errors of rest.RawBody and of g.Request.Body.Read unchanged.
+//
+// What a body counts toward: a body of more than 16 KiB that rest.RawBody reads takes its Content-Length or, without one, maxBytes
+// of the memory for large bodies until the request ends, at most the caller's quarter. Callers without a credential share 8 MiB of
+// each instance; users, API keys and the master key share 24 MiB. If the memory is in use, the request waits 5 seconds and then gets
+// 503. A body that is streamed takes none, so the handler must not collect it in memory. Except for GET, each body of a user token or
+// an API key, streamed or not, also counts as a change of the user in progress: by its Content-Length or, without one, by maxBytes.
+// One of 32 KiB or more runs alone, and other changes of the user wait 5 seconds and then get 429.
+//
+// The route cannot be an operation of a batch, and Table.Call rejects it. Raw panics if maxBytes is not positive; adding the route
+// panics if it also has LargeBody, Idempotent or JSONOnly, or the caller Provider, which all read the body.
+func Raw(maxBytes int64) Option {
+	if maxBytes <= 0 {
+		panic(fmt.Sprintf("route: route.Raw with a limit of %d bytes: the limit must be positive", maxBytes))
+	}
+	return func(r *Route) { r.Raw = maxBytes }
+}
 
 // Idempotent replays the first response to a request with the same Idempotency-Key.
 func Idempotent(r *Route) { r.Idempotent = true }
@@ -281,8 +307,8 @@ func (r *Router) DELETE(path string, caller Caller, handler Handler, options ...
 	r.Handle("DELETE", path, caller, handler, options...)
 }
 
-// Handle adds a route for the method. It panics if the path does not begin with a slash, or if caller is not one of the functions of
-// type Caller.
+// Handle adds a route for the method. It panics if the path does not begin with a slash, if caller is not one of the functions of
+// type Caller, or if an option excludes Raw.
 func (r *Router) Handle(method, path string, caller Caller, handler Handler, options ...Option) {
 	row := &Route{Method: method, Path: r.root + path, Handler: handler, Resource: r.resource}
 	if caller(row); row.Kind == "" || !strings.HasPrefix(path, "/") {
@@ -290,6 +316,9 @@ func (r *Router) Handle(method, path string, caller Caller, handler Handler, opt
 	}
 	for _, option := range options {
 		option(row)
+	}
+	if row.Raw > 0 && (row.LargeBody || row.Idempotent || row.JSONOnly || row.Kind == KindProvider) {
+		panic(fmt.Sprintf("route: %s %s has route.Raw, so it cannot have route.LargeBody, route.Idempotent, route.JSONOnly or route.Provider", method, path))
 	}
 	r.table.routes = append(r.table.routes, row)
 }

@@ -177,3 +177,34 @@ func TestCall(t *testing.T) {
 		t.Errorf("a client: %s, %v", w.Body, w.Header())
 	}
 }
+
+// TestRaw checks the rows with the option Raw, and the combinations that make no sense.
+func TestRaw(t *testing.T) {
+	t.Parallel()
+	var table route.Table
+	r := table.Router().Resource("notes")
+	r.PUT("/notes/:id/cover", route.User, rest.NoContent, route.Raw(5<<20))
+	if row := table.Routes()[0]; row.Raw != 5<<20 {
+		t.Errorf("the limit is %d", row.Raw)
+	}
+	_, err := table.Call(t.Context(), access.Principal{}, route.Request{Method: "PUT", Path: "/notes/1/cover", Body: []byte(`{"a":1}`)})
+	if !apperr.Is(err, apperr.NotSupported) {
+		t.Errorf("a call in process: %v", err)
+	}
+	for name, add := range map[string]func(){
+		"route.LargeBody":  func() { r.POST("/x", route.Public, rest.NoContent, route.Raw(1), route.LargeBody) },
+		"route.Idempotent": func() { r.POST("/x", route.Public, rest.NoContent, route.Idempotent, route.Raw(1)) },
+		"route.JSONOnly":   func() { r.POST("/x", route.Public, rest.NoContent, route.Raw(1), route.JSONOnly) },
+		"route.Provider":   func() { r.POST("/x", route.Provider, rest.NoContent, route.Raw(1)) },
+		"0 bytes":          func() { r.POST("/x", route.Public, rest.NoContent, route.Raw(0)) },
+	} {
+		func() {
+			defer func() {
+				if message := fmt.Sprint(recover()); !strings.Contains(message, name) || !strings.Contains(message, "route.Raw") {
+					t.Errorf("%s: %s", name, message)
+				}
+			}()
+			add()
+		}()
+	}
+}
