@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
@@ -38,7 +39,7 @@ func mounted(a Authenticator, add func(*route.Router)) *gin.Engine {
 func TestAPIKeys(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	engine := mounted(Authenticator{APIKeys: anyKey{}, Keys: access.NewKeys([]string{"master"})}, func(r *route.Router) {
-		notes := r.Resource("notes")
+		notes := r.Resource(listing.Spec{Name: "notes"})
 		notes.GET("/notes", route.Public, rest.NoContent)
 		notes.POST("/notes", route.User, rest.NoContent)
 		notes.DELETE("/notes", route.Admin, rest.NoContent)
@@ -104,7 +105,9 @@ func TestWriteOnlyKey(t *testing.T) {
 		"/secret":       func(g *gin.Context) error { return rest.CreatedSecret(g, view) },
 		"/list":         func(g *gin.Context) error { return rest.OK(g, []any{view}) },
 	} {
-		engine := mounted(Authenticator{APIKeys: anyKey{}}, func(r *route.Router) { r.Resource("notes").POST("/notes"+path, route.User, respond) })
+		engine := mounted(Authenticator{APIKeys: anyKey{}}, func(r *route.Router) {
+			r.Resource(listing.Spec{Name: "notes"}).POST("/notes"+path, route.User, respond)
+		})
 		for scopes, title := range map[string]bool{"notes:write": false, "*:write,others:read": false, "notes:write,notes:read": true, "*:read,*:write": true} {
 			r := httptest.NewRequest("POST", "/notes"+path, http.NoBody)
 			r.Header.Set("Authorization", "Bearer "+access.KeyPrefix+scopes)

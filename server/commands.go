@@ -41,6 +41,10 @@ func (p program) commands(stdout, stderr io.Writer) []subcommand {
 			func(ctx context.Context, args []string) error { return p.importRecords(ctx, args, stdout, stderr) }},
 		{"export", "write the records of a resource to an NDJSON or CSV file", "",
 			func(ctx context.Context, args []string) error { return p.exportRecords(ctx, args, stdout, stderr) }},
+		{"routes", "print the routes as JSON",
+			"Prints the routes of the API, with their callers, limits and resources, as JSON. It needs no settings and no database. The command\n" +
+				"docs, which make docs runs, joins the output with the annotations of the controllers into docs/openapi.json.\n",
+			noArgs(func(context.Context) error { return p.routes(stdout) })},
 		{"version", "print the version", "Prints the version of the program.\n",
 			noArgs(func(context.Context) error {
 				_, err := fmt.Fprintln(stdout, p.name, p.version)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/kit/store/mongo/mongotest"
@@ -55,6 +56,19 @@ func TestCollections(t *testing.T) {
 	defer func() { _ = db.Close() }()
 	if made, err := db.Names(t.Context()); err != nil || !slices.Equal(made, declared) {
 		t.Errorf("the service makes %v, %v, and %v are copied", made, err, declared)
+	}
+}
+
+// TestRoutes prints the routes of a service without settings and a database.
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	code, out, stderr := does(t, t.TempDir(), nil, "routes")
+	var table route.Description
+	if err := json.Unmarshal([]byte(out), &table); code != exitOK || err != nil {
+		t.Fatalf("exit code %d, %v: %s", code, err, stderr)
+	}
+	if !slices.ContainsFunc(table.Routes, func(r *route.Route) bool { return r.Path == "/batch" && r.Kind == route.KindUser && r.Idempotent }) {
+		t.Errorf("POST /batch is missing: %s", out)
 	}
 }
 

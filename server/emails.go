@@ -22,7 +22,9 @@ func newEmailQueue(d kit.Deps) emailQueue {
 }
 
 // Routes implements kit.Module.
-func (c emailQueue) Routes(r *route.Router) { r.GET("/emails", route.Admin, c.list, route.AnyQuery) }
+func (c emailQueue) Routes(r *route.Router) {
+	r.GET("/emails", route.Admin, c.list, route.List(emailSpec()))
+}
 
 func emailSpec() listing.Spec {
 	return listing.Spec{
@@ -55,11 +57,8 @@ func emailView(r email.Row) EmailView {
 //	@Summary		List unsent emails
 //	@Description	Returns the emails that are waiting to be sent, and the emails that failed in the last day.
 //	@Tags			emails
-//	@Param			query			query		listing.ParamsWithoutETags	false	"the parameters of the list"
-//	@Param			If-None-Match	header		string						false	"the ETag of an earlier response"
-//	@Success		200				{object}	listing.Page[EmailView]
-//	@Failure		403				{object}	rest.Problem	"forbidden: the caller is not an admin"
-//	@Security		UserToken
+//	@Param			query	query		listing.Params	false	"the parameters of the list"
+//	@Success		200		{object}	listing.Page[EmailView]
 //	@x-tag			"Emails that are waiting to be sent or that failed."
 //	@Router			/emails [get]
 func (c emailQueue) list(g *gin.Context) error {

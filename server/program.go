@@ -4,6 +4,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -169,13 +170,28 @@ func databaseURL() (string, error) {
 	return database.DatabaseURL, err
 }
 
-// collections returns the collections of all modules. It creates the modules with a database that only records the collections.
+// collections returns the collections of all modules.
 func (p program) collections() ([]store.Spec, error) {
 	var db transfer.Recorder
-	handler, err := p.assemble(Settings{MasterKeys: []string{""}}, p.unconfigured, DepsOptions{DB: &db, Log: slog.New(slog.DiscardHandler)}, nil)
+	err := p.describe(&db, func(*Handler) error { return nil })
+	return db.Specs, err
+}
+
+// routes prints the table of routes as JSON.
+func (p program) routes(w io.Writer) error {
+	return p.describe(&transfer.Recorder{}, func(h *Handler) error {
+		out := json.NewEncoder(w)
+		out.SetIndent("", "\t")
+		return out.Encode(h.table.Describe())
+	})
+}
+
+// describe calls f with a handler whose modules have no settings and a database that only records the collections.
+func (p program) describe(db *transfer.Recorder, f func(*Handler) error) error {
+	handler, err := p.assemble(Settings{MasterKeys: []string{""}}, p.unconfigured, DepsOptions{DB: db, Log: slog.New(slog.DiscardHandler)}, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	handler.close(context.Background())
-	return db.Specs, nil
+	defer handler.close(context.Background())
+	return f(handler)
 }

@@ -159,20 +159,6 @@ func isOnlyID(r *http.Request, body any) bool {
 	return hasKey && r.Method != http.MethodGet && len(view) == 1 && view["id"] != nil
 }
 
-// withoutETags removes the etag of each row from a page, if the request has etags=true. The schemas of rows do not have it.
-func withoutETags(r *http.Request, body any) {
-	page, _ := body.(map[string]any)
-	rows, _ := page["rows"].([]any)
-	if r.URL.Query().Get("etags") != "true" {
-		return
-	}
-	for _, row := range rows {
-		if row, ok := row.(map[string]any); ok {
-			delete(row, "etag")
-		}
-	}
-}
-
 // differences returns the differences between a response and the documentation of its operation; nil if the operation is not
 // documented.
 func (d *document) differences(root string, r *http.Request, a Response) (differences []string) {
@@ -215,7 +201,6 @@ func (d *document) differences(root string, r *http.Request, a Response) (differ
 	}
 	var body any
 	err := json.Unmarshal(a.Body, &body)
-	withoutETags(r, body)
 	if err == nil && !isOnlyID(r, body) {
 		err = media.Schema.Value.VisitJSON(body, validation...)
 	}

@@ -49,7 +49,7 @@ type drafts struct {
 }
 
 func (m drafts) Routes(r *route.Router) {
-	r = r.Resource("drafts")
+	r = r.Resource(listing.Spec{Name: "drafts"})
 	r.GET("/drafts", route.User, func(g *gin.Context) error {
 		q, err := m.Parse(rest.Query(g), rest.Caller(g).UserID)
 		if err != nil {

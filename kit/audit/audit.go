@@ -62,8 +62,6 @@ const cursorScope = "audit"
 //	@Param			createdAt[gte]	query		string	false	"only changes at this time or later"	Format(date-time)
 //	@Param			createdAt[lt]	query		string	false	"only changes before this time"			Format(date-time)
 //	@Success		200				{object}	Page
-//	@Failure		403				{object}	rest.Problem	"forbidden: the caller is not an admin"
-//	@Security		UserToken
 //	@Router			/changes [get]
 func (m *Module) list(g *gin.Context) error {
 	f, err := m.parse(rest.Query(g))

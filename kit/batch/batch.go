@@ -71,8 +71,6 @@ type Result struct {
 //	@Failure		409				{object}	rest.Problem	"conflict: an operation conflicts with another record, or the operations would change or delete more than 1,000 records that refer to deleted ones"
 //	@Failure		412				{object}	rest.Problem	"precondition_failed: the record of an operation does not have the version in ifMatch"
 //	@Failure		501				{object}	rest.Problem	"not_supported: the database has no transactions"
-//	@Security		UserToken
-//	@Security		APIKey
 //	@Router			/batch [post]
 func (m *Module) run(g *gin.Context) error {
 	in, err := rest.Bind[Input](g)

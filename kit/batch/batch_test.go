@@ -13,6 +13,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
@@ -24,7 +25,7 @@ import (
 func newModule(db store.DB, method, path string, handler route.Handler) *Module {
 	engine, table := gin.New(), &route.Table{}
 	table.Serve(engine, "", nil)
-	table.Router().Resource("things").Handle(method, path, route.Public, handler)
+	table.Router().Resource(listing.Spec{Name: "things"}).Handle(method, path, route.Public, handler)
 	engine.Handle(method, path, rest.Handle(handler))
 	return &Module{
 		DB: db, Table: table,

@@ -42,38 +42,54 @@ const (
 	Decimal
 )
 
+// typeNames are the names of the types in JSON.
+var typeNames = []string{"text", "int", "float", "bool", "time", "id", "enum", "date", "uuid", "decimal"}
+
+// MarshalText implements encoding.TextMarshaler.
+func (t Type) MarshalText() ([]byte, error) { return []byte(typeNames[t]), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (t *Type) UnmarshalText(name []byte) error {
+	at := slices.Index(typeNames, string(name))
+	if at < 0 {
+		return fmt.Errorf("listing: there is no type %q", name)
+	}
+	*t = Type(at)
+	return nil
+}
+
 // Filter declares a field that a list can be filtered by.
 type Filter struct {
-	Field  string
-	Type   Type
-	Values []string // the allowed values of an Enum
-	List   bool     // the field is a list; the filter selects records whose list contains the value
-	Absent bool     // only for a Bool: documents without the field count as false
+	Field  string   `json:"field"`
+	Type   Type     `json:"type"`
+	Values []string `json:"values,omitempty"` // the allowed values of an Enum
+	List   bool     `json:"list,omitempty"`   // the field is a list; the filter selects records whose list contains the value
+	Absent bool     `json:"absent,omitempty"` // only for a Bool: documents without the field count as false
 }
 
 // Spec declares the list of a resource. Fields are named as in the JSON of the view. The document must have the fields of
 // Search, Sort and Filter under the same names, but may lack fields of the view. If clients select a field that the document
 // lacks, such as a computed field, the list reads whole documents.
 type Spec struct {
-	Name   string   // the name of the collection, in the plural
-	Search []string // fields that q searches
-	Sort   []string // fields that a list can be sorted by; createdAt is the default, newest first
-	Filter []Filter
-	View   any      // the zero value of the view; clients select its fields with the fields parameter
-	Expand []string // references of the view that can be expanded; see package resource
+	Name   string   `json:"name"`             // the name of the collection, in the plural
+	Search []string `json:"search,omitempty"` // fields that q searches
+	Sort   []string `json:"sort,omitempty"`   // fields that a list can be sorted by; createdAt is the default, newest first
+	Filter []Filter `json:"filter,omitempty"`
+	View   any      `json:"-"`                // the zero value of the view; clients select its fields with the fields parameter
+	Expand []string `json:"expand,omitempty"` // references of the view that can be expanded; see package resource
 
-	Changes bool // the log records changes to the records; see store.Spec
-	ETag    ETag // the ETags of the rows
+	Changes bool `json:"changes,omitempty"` // the log records changes to the records; see store.Spec
+	ETag    ETag `json:"etag,omitempty"`    // the ETags of the rows
 }
 
 // ETag is how the route that returns one record of a list sets the header ETag. The route responds with the same type of view.
-type ETag int
+type ETag string
 
 // The kinds of ETags.
 const (
-	RecordETag ETag = iota // with rest.Record
-	ViewETag               // with rest.View
-	NoETag                 // there is no such route; the list has no etags parameter
+	RecordETag ETag = ""     // with rest.Record
+	ViewETag   ETag = "view" // with rest.View
+	NoETag     ETag = "none" // there is no such route; the list has no etags parameter
 )
 
 // tag returns the ETag of a record. view has all fields.
@@ -291,12 +307,6 @@ func fieldIndexes(t reflect.Type) map[string][]int {
 
 // Params documents the parameters of every list. The OpenAPI document gets the other parameters from the Spec of the list.
 type Params struct {
-	ParamsWithoutETags
-	ETags bool `form:"etags" default:"false"` // true adds etag to each row: the ETag of the record, for If-Match and If-None-Match; cannot be combined with format
-}
-
-// ParamsWithoutETags documents the parameters of a list whose Spec has NoETag.
-type ParamsWithoutETags struct {
 	Page  int    `form:"page" minimum:"1"`                             // page number, 1 by default; skips (page-1)*limit rows, at most 10,000; to skip more rows, use after
 	Limit int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // maximum number of rows per page
 	After string `form:"after"`                                        // the value of next in the previous page; cannot be combined with page

@@ -160,7 +160,7 @@ func (w *world) person() store.ID {
 // routes adds routes as the generator writes them.
 func (w *world) routes(r *route.Router, d kit.Deps) {
 	list, parts := listing.NewLister(thingList, d.Cursors), listing.NewLister(listing.Spec{Name: "parts", Sort: []string{"createdAt"}, View: partView{}}, d.Cursors)
-	r.Resource("things").POST("/things", route.User, func(g *gin.Context) error {
+	r.Resource(listing.Spec{Name: "things"}).POST("/things", route.User, func(g *gin.Context) error {
 		in, err := rest.Bind[createFields](g, view{})
 		if err != nil {
 			return err
@@ -179,7 +179,7 @@ func (w *world) routes(r *route.Router, d kit.Deps) {
 		}
 		return rest.Created(g, t.Meta, t.view())
 	})
-	r.Resource("things").GET("/things", route.User, func(g *gin.Context) error {
+	r.Resource(listing.Spec{Name: "things"}).GET("/things", route.User, func(g *gin.Context) error {
 		q, err := list.Parse(rest.Query(g))
 		if err != nil {
 			return err
@@ -190,7 +190,7 @@ func (w *world) routes(r *route.Router, d kit.Deps) {
 		}
 		return rest.Page(g, page)
 	}, route.AnyQuery)
-	r.Resource("things").PATCH("/things/:id", route.User, func(g *gin.Context) error {
+	r.Resource(listing.Spec{Name: "things"}).PATCH("/things/:id", route.User, func(g *gin.Context) error {
 		in, err := rest.BindPatch[Fields](g, view{})
 		if err != nil {
 			return err
@@ -205,7 +205,7 @@ func (w *world) routes(r *route.Router, d kit.Deps) {
 		}
 		return rest.Record(g, t.Meta, t.view())
 	})
-	r.Resource("parts").POST("/things/:id/parts", route.User, func(g *gin.Context) error {
+	r.Resource(listing.Spec{Name: "parts"}).POST("/things/:id/parts", route.User, func(g *gin.Context) error {
 		in, err := rest.Bind[PartFields](g, partView{})
 		if err != nil {
 			return err
@@ -220,7 +220,7 @@ func (w *world) routes(r *route.Router, d kit.Deps) {
 		}
 		return rest.Created(g, p.Meta, p.view())
 	})
-	r.Resource("parts").GET("/things/:id/parts", route.User, func(g *gin.Context) error {
+	r.Resource(listing.Spec{Name: "parts"}).GET("/things/:id/parts", route.User, func(g *gin.Context) error {
 		id, err := rest.ID(g)
 		if err != nil {
 			return err

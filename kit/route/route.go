@@ -12,6 +12,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 )
 
@@ -20,25 +22,30 @@ type Handler = func(*gin.Context) error
 
 // Route is a row of the table.
 type Route struct {
-	Method   string
-	Path     string // in the syntax of Gin, with the root of the API, such as /api/articles/:id
-	Handler  Handler
-	Resource string // name of the collection of the resource that the route belongs to; "": none
+	Method   string        `json:"method"`
+	Path     string        `json:"path"` // in the syntax of Gin, with the root of the API, such as /api/articles/:id
+	Handler  Handler       `json:"-"`
+	Resource string        `json:"resource,omitempty"` // name of the collection of the resource that the route belongs to; "": none
+	List     *listing.Spec `json:"list,omitempty"`     // the list of these records; nil: the records have no list
 
-	Kind  Kind          // the callers that the route accepts
-	Roles []access.Role // the roles of KindRole
+	Kind  Kind          `json:"caller"`          // the callers that the route accepts
+	Roles []access.Role `json:"roles,omitempty"` // the roles of KindRole
 
-	Restricted bool     // accepts users with an access.Restriction
-	AnyKey     bool     // accepts every API key, whatever its scopes
-	LargeBody  bool     // accepts bodies of up to MAX_BODY_BYTES
-	Idempotent bool     // replays the first response to a request with the same Idempotency-Key
-	Stream     bool     // can respond with a stream
-	JSONOnly   bool     // accepts only bodies of type application/json
-	Raw        int64    `json:"raw,omitempty"` // the handler reads the body, of at most so many bytes; 0: the route reads it
-	Origin     bool     // rejects requests from web pages, except pages of CORS_ORIGINS
-	Alone      bool     // runs without other writes of the same user in progress
-	Query      []string // the query parameters that the route accepts
-	With       []gin.HandlerFunc
+	Restricted bool              `json:"restricted,omitempty"` // accepts users with an access.Restriction
+	AnyKey     bool              `json:"anyKey,omitempty"`     // accepts every API key, whatever its scopes
+	LargeBody  bool              `json:"largeBody,omitempty"`  // accepts bodies of up to MAX_BODY_BYTES
+	Idempotent bool              `json:"idempotent,omitempty"` // replays the first response to a request with the same Idempotency-Key
+	Stream     bool              `json:"stream,omitempty"`     // can respond with a stream
+	JSONOnly   bool              `json:"jsonOnly,omitempty"`   // accepts only bodies of type application/json
+	Raw        int64             `json:"raw,omitempty"`        // the handler reads the body, of at most so many bytes; 0: the route reads it
+	Origin     bool              `json:"origin,omitempty"`     // rejects requests from web pages, except pages of CORS_ORIGINS
+	Alone      bool              `json:"alone,omitempty"`      // runs without other writes of the same user in progress
+	Query      []string          `json:"query,omitempty"`      // the query parameters that the route accepts
+	With       []gin.HandlerFunc `json:"-"`
+
+	Documented string `json:"documented,omitempty"` // path in the API document; "": Path
+	Setting    string `json:"setting,omitempty"`    // name of the setting that turns the route on; "": none
+	Off        bool   `json:"off,omitempty"`        // the setting turns the route off: the service does not have it
 }
 
 // Kind is a kind of callers.
@@ -175,6 +182,26 @@ func Query(names ...string) Option {
 // AnyQuery accepts every query parameter. The handler rejects unknown ones, for example with listing.Lister.Parse.
 func AnyQuery(r *Route) { r.Query = append(r.Query, rest.AnyQuery) }
 
+// List declares that the records of the path are listed with the parameters of the Spec. It includes AnyQuery. The routes of a
+// resource need no List.
+func List(spec listing.Spec) Option {
+	return func(r *Route) {
+		r.List = &spec
+		AnyQuery(r)
+	}
+}
+
+// Documented states the path in the API document of a route that shares its annotations with others, such as /auth/{provider}.
+func Documented(path string) Option {
+	return func(r *Route) { r.Documented = path }
+}
+
+// Setting names the setting that turns the route on. If on is false, the service does not have the route. The API document has
+// it all the same.
+func Setting(name string, on bool) Option {
+	return func(r *Route) { r.Setting, r.Off = name, !on }
+}
+
 // With runs Gin middleware before the route reads the credential and the body, so that rest.Caller is not known yet.
 func With(handlers ...gin.HandlerFunc) Option {
 	return func(r *Route) { r.With = append(r.With, handlers...) }
@@ -184,6 +211,8 @@ func With(handlers ...gin.HandlerFunc) Option {
 // handles requests.
 type Table struct {
 	routes    []*Route
+	off       []*Route // the routes that a setting turns off
+	codes     []apperr.Code
 	resources []string
 	engine    http.Handler
 	root      string
@@ -211,6 +240,17 @@ func (t *Table) Document() []byte { return t.document }
 
 // Root returns the path of the API, which precedes the paths in the document. It is "" or begins with a slash.
 func (t *Table) Root() string { return t.root }
+
+// Description is what the API document says of a table. It can be encoded as JSON.
+type Description struct {
+	Routes []*Route      `json:"routes"`          // also those that a setting turns off
+	Codes  []apperr.Code `json:"codes,omitempty"` // error codes besides apperr.Codes
+}
+
+// Describe returns the description of the table.
+func (t *Table) Describe() Description {
+	return Description{slices.Concat(t.routes, t.off), t.codes}
+}
 
 // Match returns the route that handles a request, or nil if there is none. path is the path of the URL, in which no value of a
 // parameter is empty. If several routes match, such as /users/me and /users/:id, Match returns the one that Gin chooses.
@@ -261,25 +301,28 @@ func (r *Route) matches(segments []string) bool {
 
 // Router adds routes to a table.
 type Router struct {
-	table    *Table
-	root     string
-	resource string
+	table *Table
+	root  string
+	list  *listing.Spec // of the resource; nil: none
 }
 
 // AtRoot returns a Router for routes that are not below the root of the API.
 func (r *Router) AtRoot() *Router { return &Router{table: r.table} }
 
-// Resource returns a Router for the routes of a resource. name is the name of its collection in paths. An API key needs the scope
-// NAME:read for GET, and NAME:write for other methods.
+// Codes declares the error codes of a module, which the API document lists.
+func (r *Router) Codes(codes ...apperr.Code) { r.table.codes = append(r.table.codes, codes...) }
+
+// Resource returns a Router for the routes of a resource. The Name of the Spec is the name of its collection in paths. An API key
+// needs the scope NAME:read for GET, and NAME:write for other methods.
 //
 // The routes can be operations of a batch, which the database can undo and repeat. The routes must therefore only read and write
 // the database. They must not hash passwords, call other services or count attempts for a rate limit. Emails that the routes
 // queue are sent only if the batch is stored.
-func (r *Router) Resource(name string) *Router {
-	if !slices.Contains(r.table.resources, name) {
-		r.table.resources = append(r.table.resources, name)
+func (r *Router) Resource(spec listing.Spec) *Router {
+	if !slices.Contains(r.table.resources, spec.Name) {
+		r.table.resources = append(r.table.resources, spec.Name)
 	}
-	return &Router{table: r.table, root: r.root, resource: name}
+	return &Router{table: r.table, root: r.root, list: &spec}
 }
 
 // GET adds a route for GET, which HEAD requests use, too. The options can be in any order.
@@ -310,7 +353,10 @@ func (r *Router) DELETE(path string, caller Caller, handler Handler, options ...
 // Handle adds a route for the method. It panics if the path does not begin with a slash, if caller is not one of the functions of
 // type Caller, or if an option excludes Raw.
 func (r *Router) Handle(method, path string, caller Caller, handler Handler, options ...Option) {
-	row := &Route{Method: method, Path: r.root + path, Handler: handler, Resource: r.resource}
+	row := &Route{Method: method, Path: r.root + path, Handler: handler, List: r.list}
+	if r.list != nil {
+		row.Resource = r.list.Name
+	}
 	if caller(row); row.Kind == "" || !strings.HasPrefix(path, "/") {
 		panic(fmt.Sprintf("route: %s %s needs a caller, and a path that begins with a slash", method, path))
 	}
@@ -319,6 +365,10 @@ func (r *Router) Handle(method, path string, caller Caller, handler Handler, opt
 	}
 	if row.Raw > 0 && (row.LargeBody || row.Idempotent || row.JSONOnly || row.Kind == KindProvider) {
 		panic(fmt.Sprintf("route: %s %s has route.Raw, so it cannot have route.LargeBody, route.Idempotent, route.JSONOnly or route.Provider", method, path))
+	}
+	if row.Off {
+		r.table.off = append(r.table.off, row)
+		return
 	}
 	r.table.routes = append(r.table.routes, row)
 }

@@ -2,6 +2,7 @@ package route_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
@@ -25,7 +27,7 @@ func TestRows(t *testing.T) {
 	var table route.Table
 	table.Serve(gin.New(), "/api", nil)
 	r := table.Router()
-	notes := r.Resource("notes")
+	notes := r.Resource(listing.Spec{Name: "notes"})
 	notes.POST("/notes", route.User, rest.NoContent, route.LargeBody, route.Idempotent)
 	notes.POST("/more", route.User, rest.NoContent, route.Idempotent, route.LargeBody)
 	notes.GET("/notes/changes", route.Role("nurse"), rest.NoContent, route.Stream)
@@ -43,6 +45,36 @@ func TestRows(t *testing.T) {
 	}
 	if got := table.Resources(); len(got) != 1 || got[0] != "notes" {
 		t.Errorf("the resources are %q", got)
+	}
+}
+
+// TestDescribe encodes a table with a route that a setting turns off, which Routes and Match do not return.
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	var table route.Table
+	r := table.Router()
+	r.Codes("sold_out")
+	r.POST("/tickets/a", route.User, rest.NoContent, route.Documented("/tickets/{kind}"), route.Setting("A", false))
+	r.POST("/tickets/b", route.User, rest.NoContent, route.Documented("/tickets/{kind}"), route.Setting("B", true))
+	list := listing.Spec{Name: "notes", Sort: []string{"title"}, Filter: []listing.Filter{{Field: "at", Type: listing.Time}}}
+	r.GET("/notes", route.Admin, rest.NoContent, route.List(list))
+	encoded, err := json.Marshal(table.Describe())
+	want := `{"routes":[` +
+		`{"method":"POST","path":"/tickets/b","caller":"user","documented":"/tickets/{kind}","setting":"B"},` +
+		`{"method":"GET","path":"/notes","list":{"name":"notes","sort":["title"],"filter":[{"field":"at","type":"time"}]},"caller":"admin","query":["*"]},` +
+		`{"method":"POST","path":"/tickets/a","caller":"user","documented":"/tickets/{kind}","setting":"A","off":true}],"codes":["sold_out"]}`
+	if err != nil || string(encoded) != want {
+		t.Errorf("%v: %s, want %s", err, encoded, want)
+	}
+	var decoded route.Description
+	if err := json.Unmarshal(encoded, &decoded); err != nil || decoded.Routes[1].List.Filter[0].Type != listing.Time {
+		t.Errorf("%v: %+v", err, decoded)
+	}
+	if len(table.Routes()) != 2 || table.Match("POST", "/tickets/a") != nil {
+		t.Error("a route that is off is in the service")
+	}
+	if err := json.Unmarshal([]byte(`{"routes": [{"list": {"filter": [{"type": "color"}]}}]}`), &decoded); err == nil {
+		t.Error("an unknown type is accepted")
 	}
 }
 
@@ -104,7 +136,7 @@ func TestAccepts(t *testing.T) {
 		{"GET", route.StepUpOthers, nil, [8]string{unauthorized, unauthorized, ok, ok, ok, ok, restricted, ok}},
 	} {
 		var table route.Table
-		table.Router().Resource("notes").Handle(test.method, "/notes", test.caller, rest.NoContent, test.options...)
+		table.Router().Resource(listing.Spec{Name: "notes"}).Handle(test.method, "/notes", test.caller, rest.NoContent, test.options...)
 		r := table.Routes()[0]
 		for i, caller := range callers {
 			got := ok
@@ -127,7 +159,7 @@ func TestCall(t *testing.T) {
 	table.Serve(engine, "/api", nil)
 	engine.Use(route.External(func(g *gin.Context) { g.Header("X-External", "true") }))
 	for _, path := range []string{"/notes/:id", "/fails", "/panics", "/late"} {
-		table.Router().Resource("notes").Handle(map[bool]string{true: "POST", false: "GET"}[path == "/notes/:id"], path, route.Public, rest.NoContent)
+		table.Router().Resource(listing.Spec{Name: "notes"}).Handle(map[bool]string{true: "POST", false: "GET"}[path == "/notes/:id"], path, route.Public, rest.NoContent)
 	}
 	table.Router().GET("/notes/mine", route.Public, rest.NoContent) // of no resource
 	engine.POST("/api/notes/:id", func(g *gin.Context) {
@@ -182,7 +214,7 @@ func TestCall(t *testing.T) {
 func TestRaw(t *testing.T) {
 	t.Parallel()
 	var table route.Table
-	r := table.Router().Resource("notes")
+	r := table.Router().Resource(listing.Spec{Name: "notes"})
 	r.PUT("/notes/:id/cover", route.User, rest.NoContent, route.Raw(5<<20))
 	if row := table.Routes()[0]; row.Raw != 5<<20 {
 		t.Errorf("the limit is %d", row.Raw)

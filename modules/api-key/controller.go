@@ -15,17 +15,14 @@ type controller struct{ service *Service }
 // create creates a key.
 //
 //	@Summary		Create an API key
-//	@Description	The key is returned only in this response. A program sends the key as Authorization: Bearer KEY, and acts as the user on the resources that the scopes name. If a scope is unknown, the error lists the valid scopes. A user can have at most 50 keys. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	The key is returned only in this response. A program sends the key as Authorization: Bearer KEY, and acts as the user on the resources that the scopes name. If a scope is unknown, the error lists the valid scopes. A user can have at most 50 keys.
 //	@Tags			api-keys
 //	@Accept			json,x-www-form-urlencoded,mpfd
 //	@Param			input	formData	CreateInput	true	"the key"
 //	@Success		201		{object}	Created
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the user token is missing or invalid, or email or password is wrong"
-//	@Failure		403		{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account; forbidden: only admins can create a key with the scope admin"
+//	@Failure		403		{object}	rest.Problem	"forbidden: only admins can create a key with the scope admin"
 //	@Failure		409		{object}	rest.Problem	"conflict: the user already has 50 API keys"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
 //	@x-tag			"Keys with which programs act as a user on selected resources."
 //	@Router			/users/me/api-keys [post]
 func (c *controller) create(g *gin.Context) error {
@@ -48,7 +45,6 @@ func (c *controller) create(g *gin.Context) error {
 //	@Param		id	path		string	true	"id of the user, or me"
 //	@Success	200	{object}	List
 //	@Failure	403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
-//	@Security	UserToken
 //	@Router		/users/{id}/api-keys [get]
 func (c *controller) list(g *gin.Context) error {
 	userID, err := user.IDOrMe(g)
@@ -69,7 +65,6 @@ func (c *controller) list(g *gin.Context) error {
 //	@Param		id	path		string	true	"id of the user, or me"
 //	@Success	200	{object}	View
 //	@Failure	403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
-//	@Security	UserToken
 //	@Router		/users/{id}/api-keys/{keyId} [get]
 func (c *controller) get(g *gin.Context) error {
 	userID, id, err := ids(g)
@@ -92,11 +87,6 @@ func (c *controller) get(g *gin.Context) error {
 //	@Param			keyId	path		string			true	"id of the API key"
 //	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
-//	@x-restricted	true
 //	@Router			/users/{id}/api-keys/{keyId} [delete]
 func (c *controller) delete(g *gin.Context) error {
 	if _, err := rest.Bind[access.Proof](g); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
@@ -30,7 +31,7 @@ const mine = "/users/me/api-keys"
 type notes struct{}
 
 func (notes) Routes(r *route.Router) {
-	r = r.Resource("test-notes")
+	r = r.Resource(listing.Spec{Name: "test-notes"})
 	r.GET("/test-notes", route.User, rest.NoContent)
 	r.POST("/test-notes", route.User, rest.NoContent)
 	r.DELETE("/test-notes", route.Admin, rest.NoContent)

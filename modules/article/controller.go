@@ -18,11 +18,9 @@ type controller struct {
 //	@Summary		Create an article
 //	@Description	The caller becomes the owner, unless an admin sends the ID of another user as userId.
 //	@Tags			articles
-//	@Param			input			formData	CreateFields	true	"the article"
-//	@Param			Idempotency-Key	header		string			false	"a unique key that the client chooses; repeated requests with the same key create only one record"
-//	@Success		201				{object}	View
-//	@Header			201				{string}	Location	"path of the article"
-//	@Security		UserToken
+//	@Param			input	formData	CreateFields	true	"the article"
+//	@Success		201		{object}	View
+//	@Header			201		{string}	Location	"path of the article"
 //	@Router			/articles [post]
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[CreateFields](g, View{})
@@ -40,9 +38,8 @@ func (c *controller) create(g *gin.Context) error {
 //
 //	@Summary	List articles
 //	@Tags		articles
-//	@Param		query			query		listing.Params	false	"the parameters of the list"
-//	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
-//	@Success	200				{object}	listing.Page[View]
+//	@Param		query	query		listing.Params	false	"the parameters of the list"
+//	@Success	200		{object}	listing.Page[View]
 //	@Router		/articles [get]
 func (c *controller) list(g *gin.Context) error {
 	q, err := c.lister.Parse(rest.Query(g))
@@ -62,12 +59,9 @@ func (c *controller) list(g *gin.Context) error {
 //	@Description	Returns the created, updated and deleted records in order. The response is a page or, with Accept: text/event-stream, a stream of Server-Sent Events. To continue after an event, send its id. Each event has the newest version of the record. Several updates can be combined into one event. A deleted record has only the event deleted.
 //	@Description	A stream also has the events ready (the stream begins now), resync (changes are unknown: list the records again) and end (the stream ends; code states the reason, such as unauthorized).
 //	@Tags			articles
-//	@Produce		json,event-stream
-//	@Param			query			query		listing.ChangesParams	false	"the parameters of the page"
-//	@Param			Last-Event-ID	header		string					false	"the id of the last event that the client received; takes precedence over after"
-//	@Param			userId			query		string					false	"the owner; selects only changes of records of this user"
-//	@Success		200				{object}	rest.FeedPage
-//	@Failure		429				{object}	rest.Problem	"too_many_requests: too many open streams"
+//	@Param			query	query		listing.ChangesParams	false	"the parameters of the page"
+//	@Param			userId	query		string					false	"the owner; selects only changes of records of this user"
+//	@Success		200		{object}	rest.FeedPage
 //	@Router			/articles/changes [get]
 func (c *controller) changes(g *gin.Context) error {
 	q, err := c.lister.ParseChanges(rest.Query(g), rest.LastEventID(g))
@@ -81,8 +75,7 @@ func (c *controller) changes(g *gin.Context) error {
 //
 //	@Summary	Get an article
 //	@Tags		articles
-//	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
-//	@Success	200				{object}	View
+//	@Success	200	{object}	View
 //	@Router		/articles/{id} [get]
 func (c *controller) get(g *gin.Context) error {
 	id, err := rest.ID(g)
@@ -105,11 +98,9 @@ func (c *controller) get(g *gin.Context) error {
 //	@Summary		Change an article
 //	@Description	Changes only the given fields. PUT and PATCH are the same. To clear an optional field, send null, or an empty value in a form.
 //	@Tags			articles
-//	@Param			If-Match	header		string	false	"the ETag of the version to change"
-//	@Param			input		formData	Fields	false	"the fields to change"
-//	@Success		200			{object}	View
-//	@Failure		403			{object}	rest.Problem	"forbidden: the caller is neither the owner nor an admin"
-//	@Security		UserToken
+//	@Param			input	formData	Fields	false	"the fields to change"
+//	@Success		200		{object}	View
+//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is neither the owner nor an admin"
 //	@Router			/articles/{id} [put]
 //	@Router			/articles/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
@@ -132,11 +123,9 @@ func (c *controller) update(g *gin.Context) error {
 //
 //	@Summary	Delete an article
 //	@Tags		articles
-//	@Param		If-Match	header	string	false	"the ETag of the version to delete"
 //	@Success	204
 //	@Failure	403	{object}	rest.Problem	"forbidden: the caller is neither the owner nor an admin"
 //	@Failure	409	{object}	rest.Problem	"conflict: other records refer to this record"
-//	@Security	UserToken
 //	@Router		/articles/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
 	id, err := rest.ID(g)

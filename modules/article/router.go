@@ -7,7 +7,7 @@ import (
 // Routes implements kit.Module.
 func (m *Module) Routes(r *route.Router) {
 	c := m.controller
-	r = r.Resource("articles")
+	r = r.Resource(spec())
 	r.POST("/articles", route.User, c.create, route.LargeBody, route.Idempotent)
 	r.GET("/articles", route.Public, c.list, route.AnyQuery)
 	r.GET("/articles/changes", route.Public, c.changes, route.Stream)

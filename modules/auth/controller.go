@@ -28,7 +28,6 @@ type controller struct {
 //	@Security		BasicAuth && MasterKey
 //	@x-tag			"Sign-in, sessions and their tokens."
 //	@x-intro		"**Try it on this page:**\n1. *Authorize* MasterKey with the `MASTER_KEY` of `.env`.\n2. Execute *Sign up*.\n3. *Authorize* BasicAuth with the email and password of the user.\n4. Execute *Sign in*. The page sends the token of the response with all calls that require one."
-//	@x-restricted	true
 //	@Router			/auth [post]
 func (c *controller) signIn(g *gin.Context) error {
 	email, password, given := rest.BasicAuth(g)
@@ -48,12 +47,10 @@ func (c *controller) signIn(g *gin.Context) error {
 
 // signOut ends the session of the token.
 //
-//	@Summary		Sign out
-//	@Tags			auth
-//	@Success		204
-//	@Security		UserToken
-//	@x-restricted	true
-//	@Router			/auth [delete]
+//	@Summary	Sign out
+//	@Tags		auth
+//	@Success	204
+//	@Router		/auth [delete]
 func (c *controller) signOut(g *gin.Context) error {
 	if err := c.service.SignOut(g.Request.Context(), rest.Caller(g)); err != nil {
 		return err
@@ -71,7 +68,6 @@ func (c *controller) signOut(g *gin.Context) error {
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the refresh token is unknown, has expired or was already used"
 //	@Failure		403		{object}	rest.Problem	"suspended: an admin has suspended the account"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: more than 100 invalid refresh tokens from a network in 15 minutes"
-//	@x-restricted	true
 //	@Router			/auth/refresh [post]
 func (c *controller) refresh(g *gin.Context) error {
 	in, err := rest.Bind[RefreshInput](g)
@@ -90,10 +86,8 @@ func (c *controller) refresh(g *gin.Context) error {
 //
 //	@Summary	List my sessions
 //	@Tags		auth
-//	@Param		query			query		listing.ParamsWithoutETags	false	"the parameters of the list"
-//	@Param		If-None-Match	header		string						false	"the ETag of an earlier response"
-//	@Success	200				{object}	listing.Page[SessionView]
-//	@Security	UserToken
+//	@Param		query	query		listing.Params	false	"the parameters of the list"
+//	@Success	200		{object}	listing.Page[SessionView]
 //	@Router		/auth/sessions [get]
 func (c *controller) list(g *gin.Context) error {
 	q, err := c.lister.Parse(rest.Query(g), rest.Caller(g).UserID)
@@ -109,14 +103,12 @@ func (c *controller) list(g *gin.Context) error {
 
 // end ends one of the caller's sessions.
 //
-//	@Summary		End a session
-//	@Tags			auth
-//	@Param			id	path	string	true	"id of one of the caller's sessions"
-//	@Success		204
-//	@Failure		404	{object}	rest.Problem	"not_found: the caller has no such session"
-//	@Security		UserToken
-//	@x-restricted	true
-//	@Router			/auth/sessions/{id} [delete]
+//	@Summary	End a session
+//	@Tags		auth
+//	@Param		id	path	string	true	"id of one of the caller's sessions"
+//	@Success	204
+//	@Failure	404	{object}	rest.Problem	"not_found: the caller has no such session"
+//	@Router		/auth/sessions/{id} [delete]
 func (c *controller) end(g *gin.Context) error {
 	id, err := rest.ID(g)
 	if err != nil {
@@ -130,12 +122,10 @@ func (c *controller) end(g *gin.Context) error {
 
 // endOthers ends all of the caller's sessions except the current session.
 //
-//	@Summary		End my other sessions
-//	@Tags			auth
-//	@Success		204
-//	@Security		UserToken
-//	@x-restricted	true
-//	@Router			/auth/sessions [delete]
+//	@Summary	End my other sessions
+//	@Tags		auth
+//	@Success	204
+//	@Router		/auth/sessions [delete]
 func (c *controller) endOthers(g *gin.Context) error {
 	if err := c.service.EndOthers(g.Request.Context(), rest.Caller(g)); err != nil {
 		return err
@@ -151,10 +141,6 @@ func (c *controller) endOthers(g *gin.Context) error {
 //	@Param			id		path		string			true	"id of the user, or me"
 //	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
 //	@Router			/users/{id}/sessions [delete]
 func (c *controller) endAll(g *gin.Context) error {
 	if _, err := rest.Bind[access.Proof](g); err != nil {

@@ -7,7 +7,7 @@ func (m *Module) Routes(r *route.Router) {
 	c := m.controller
 	r.POST("/auth", m.users.SignInCaller(), c.signIn, route.AllowRestricted)
 	r.POST("/auth/refresh", route.Refresh, c.refresh, route.AllowRestricted)
-	r.GET("/auth/sessions", route.User, c.list, route.AnyQuery)
+	r.GET("/auth/sessions", route.User, c.list, route.List(spec()))
 	r.DELETE("/auth", route.User, c.signOut, route.AllowRestricted)
 	r.DELETE("/auth/sessions", route.User, c.endOthers, route.AllowRestricted)
 	r.DELETE("/auth/sessions/:id", route.User, c.end, route.AllowRestricted)

@@ -18,12 +18,9 @@ type controller struct{ service *Service }
 //	@Tags					email-codes
 //	@Param					input	formData	Input			true	"the email address"
 //	@Success				202		{object}	Accepted		"a challenge, even if the address is unknown"
-//	@Failure				401		{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
 //	@Failure				429		{object}	rest.Problem	"too_many_requests: more than 100 requests from a network in an hour without the master key"
-//	@Security				MasterKey
 //	@x-optional-security	true
 //	@x-tag					"Sign-in without a password, with a code that is sent by email."
-//	@x-restricted			true
 //	@Router					/auth/email-code [post]
 func (c *controller) request(g *gin.Context) error {
 	in, err := rest.Bind[Input](g)
@@ -50,7 +47,6 @@ func (c *controller) request(g *gin.Context) error {
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge is invalid, was used, has expired, had 5 wrong codes, or was invalidated by a change of the account, such as a new password (request another code); second_factor_required: two-factor sign-in is on (use the challenge in the error to send the second factor)"
 //	@Failure		403		{object}	rest.Problem	"suspended: the code is right, but an admin has suspended the account"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: for an account in a day, 10 wrong codes from a network, or 25 from all networks; more than 20 new users from a network in an hour"
-//	@x-restricted	true
 //	@Router			/auth/email-code [put]
 func (c *controller) signIn(g *gin.Context) error {
 	in, err := rest.Bind[SignInInput](g)

@@ -17,9 +17,7 @@ type controller struct{ service *Service }
 //	@Success		202		{object}	Accepted		"an empty object"
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is already verified"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: more than 5 verification emails per address or 100 requests per network in an hour"
-//	@Security		UserToken
 //	@x-tag			"Verification and change of email addresses by emailed links."
-//	@x-restricted	true
 //	@Router			/users/me/email-verification [post]
 func (c *controller) request(g *gin.Context) error {
 	in, err := rest.Bind[Input](g)
@@ -37,17 +35,13 @@ func (c *controller) request(g *gin.Context) error {
 // requestChange emails a link to the new address. With the link, the user confirms the change.
 //
 //	@Summary		Change the email address
-//	@Description	Emails a link to the new address. The address of the user changes when the link is confirmed. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Emails a link to the new address. The address of the user changes when the link is confirmed.
 //	@Tags			email-verifications
 //	@Param			input	formData	ChangeInput		true	"the new address, and the link to the page that confirms the change; if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		202		{object}	Accepted		"an empty object"
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the user token is missing or invalid, or email or password is wrong"
-//	@Failure		403		{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was in use until recently"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: more than 5 requests per account, 5 emails per address or 100 requests per network in an hour, too many wrong passwords (the limits of POST /auth), or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
-//	@x-restricted	true
 //	@Router			/users/me/email [put]
 func (c *controller) requestChange(g *gin.Context) error {
 	in, err := rest.Bind[ChangeInput](g)
@@ -70,7 +64,6 @@ func (c *controller) requestChange(g *gin.Context) error {
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	View
 //	@Failure		404		{object}	rest.Problem	"not_found: the token is unknown, was used or has expired"
-//	@x-restricted	true
 //	@Router			/email-verifications/{token} [get]
 func (c *controller) get(g *gin.Context) error {
 	view, err := c.service.Get(g.Request.Context(), g.Param("token"))
@@ -91,7 +84,6 @@ func (c *controller) get(g *gin.Context) error {
 //	@Header			200		{string}	ETag
 //	@Failure		404		{object}	rest.Problem	"not_found: the token is unknown, was used or has expired"
 //	@Failure		409		{object}	rest.Problem	"conflict: the address is in use, or was in use until recently"
-//	@x-restricted	true
 //	@Router			/email-verifications/{token} [put]
 func (c *controller) confirm(g *gin.Context) error {
 	u, err := c.service.Confirm(g.Request.Context(), g.Param("token"))

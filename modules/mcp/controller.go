@@ -31,14 +31,10 @@ func newController(s *service) *controller {
 //	@Description	Provides agents with tools that read and write the resources as the caller. The protocol is Streamable HTTP without sessions (https://modelcontextprotocol.io). Send the user token or API key in the header Authorization.
 //	@Tags			mcp
 //	@x-tag			"Tools with which agents read and write the resources."
-//	@x-restricted	true
 //	@Accept			json
 //	@Param			input	body		Message	true	"a JSON-RPC message"
 //	@Success		200		{object}	Reply
 //	@Success		202
-//	@Failure		403	{object}	rest.Problem	"forbidden: the header Origin is not one of CORS_ORIGINS"
-//	@Security		UserToken
-//	@Security		APIKey
 //	@Router			/mcp [post]
 func (c *controller) handle(g *gin.Context) error {
 	if g.GetHeader("Authorization") == "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
 )
@@ -37,7 +38,7 @@ func TestLargeDescription(t *testing.T) {
 		}
 		var table route.Table
 		table.Serve(gin.New(), "", document)
-		table.Router().Resource("things").POST("/things", route.User, rest.NoContent)
+		table.Router().Resource(listing.Spec{Name: "things"}).POST("/things", route.User, rest.NoContent)
 		c := newCatalog(&table)
 		text := c.describe(c.resources["things"])
 		if len(text) > maxDescription || !strings.Contains(text, test.want) || strings.Contains(text, test.not) || !strings.Contains(text, `"example":{"type":"string"}`) {

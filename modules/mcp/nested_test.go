@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
 	"example.com/ginseng/modules"
@@ -28,7 +29,7 @@ func (lines) Routes(r *route.Router) {
 		}
 		return rest.OK(g, object{"path": g.Request.URL.Path, "body": string(body.Canonical("")), "user": rest.Caller(g).UserID.Hex()})
 	}
-	r = r.Resource("test-lines")
+	r = r.Resource(listing.Spec{Name: "test-lines"})
 	r.POST("/test-orders/:id/test-lines", route.User, echo, route.LargeBody)
 	r.GET("/test-orders/:id/test-lines/:lineId", route.User, echo)
 	r.PATCH("/test-orders/:id/test-lines/:lineId", route.Admin, echo)

@@ -12,16 +12,13 @@ type controller struct{ service *Service }
 // registrationOptions begins the registration of a passkey.
 //
 //	@Summary		Get options for a new passkey
-//	@Description	Pass publicKey to navigator.credentials.create in the browser. Send the result, with challenge, to POST /users/me/passkeys within 5 minutes. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Pass publicKey to navigator.credentials.create in the browser. Send the result, with challenge, to POST /users/me/passkeys within 5 minutes.
 //	@Tags			passkeys
 //	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		200		{object}	RegistrationOptions
-//	@Failure		403		{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		409		{object}	rest.Problem	"conflict: the user already has 20 passkeys"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: more than 50 registrations for the account in 15 minutes, too many wrong passwords (the limits of POST /auth) or too many wrong codes"
 //	@Failure		501		{object}	rest.Problem	"not_supported: passkeys are off"
-//	@Security		UserToken
-//	@Security		BasicAuth
 //	@x-tag			"Sign-in with Web Authentication (WebAuthn): a fingerprint, a face or a PIN instead of a password."
 //	@Router			/users/me/passkeys/options [post]
 func (c *controller) registrationOptions(g *gin.Context) error {
@@ -48,7 +45,6 @@ func (c *controller) registrationOptions(g *gin.Context) error {
 //	@Failure		400		{object}	rest.Problem	"validation_failed: for example, the challenge has expired or was used, or the credential is invalid; malformed_body"
 //	@Failure		409		{object}	rest.Problem	"conflict: the passkey is already registered, or the user already has 20 passkeys"
 //	@Failure		501		{object}	rest.Problem	"not_supported: passkeys are off"
-//	@Security		UserToken
 //	@Router			/users/me/passkeys [post]
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[CreateInput](g)
@@ -67,7 +63,6 @@ func (c *controller) create(g *gin.Context) error {
 //	@Summary	List my passkeys
 //	@Tags		passkeys
 //	@Success	200	{object}	List
-//	@Security	UserToken
 //	@Router		/users/me/passkeys [get]
 func (c *controller) list(g *gin.Context) error {
 	list, err := c.service.List(g.Request.Context(), rest.Caller(g).UserID)
@@ -83,8 +78,6 @@ func (c *controller) list(g *gin.Context) error {
 //	@Tags		passkeys
 //	@Param		id	path		string	true	"id of the user"
 //	@Success	200	{object}	List
-//	@Failure	403	{object}	rest.Problem	"forbidden: the caller is not an admin"
-//	@Security	UserToken
 //	@Router		/users/{id}/passkeys [get]
 func (c *controller) listOf(g *gin.Context) error {
 	id, err := rest.ID(g)
@@ -105,7 +98,6 @@ func (c *controller) listOf(g *gin.Context) error {
 //	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
 //	@Success	200				{object}	View
 //	@Failure	404				{object}	rest.Problem	"not_found: the caller has no such passkey"
-//	@Security	UserToken
 //	@Router		/users/me/passkeys/{id} [get]
 func (c *controller) get(g *gin.Context) error {
 	id, err := rest.ID(g)
@@ -122,16 +114,12 @@ func (c *controller) get(g *gin.Context) error {
 // update renames a passkey.
 //
 //	@Summary		Rename a passkey
-//	@Description	Changes the name of the passkey. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Changes the name of the passkey.
 //	@Tags			passkeys
 //	@Param			If-Match	header		string		false	"the ETag of the version to change"
 //	@Param			input		formData	UpdateInput	false	"the new name; if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		200			{object}	View
-//	@Failure		403			{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		404			{object}	rest.Problem	"not_found: the caller has no such passkey"
-//	@Failure		429			{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
 //	@Router			/users/me/passkeys/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
 	in, err := rest.BindPatch[UpdateInput](g, View{})
@@ -152,16 +140,12 @@ func (c *controller) update(g *gin.Context) error {
 // delete deletes one of the caller's passkeys.
 //
 //	@Summary		Delete a passkey
-//	@Description	Deletes the passkey. Ends the caller's other sessions, because they may have been opened with the passkey. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Deletes the passkey. Ends the caller's other sessions, because they may have been opened with the passkey.
 //	@Tags			passkeys
 //	@Param			If-Match	header		string			false	"the ETag of the version to delete"
 //	@Param			input		formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		404	{object}	rest.Problem	"not_found: the caller has no such passkey"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
 //	@Router			/users/me/passkeys/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
 	if _, err := rest.Bind[access.Proof](g); err != nil {
@@ -180,17 +164,13 @@ func (c *controller) delete(g *gin.Context) error {
 // deleteOf deletes a passkey of a user.
 //
 //	@Summary		Delete a passkey of a user
-//	@Description	Deletes the passkey and notifies the user by email. To end the sessions that were opened with the passkey, call DELETE /users/{id}/sessions. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Deletes the passkey and notifies the user by email. To end the sessions that were opened with the passkey, call DELETE /users/{id}/sessions.
 //	@Tags			passkeys
 //	@Param			id			path		string			true	"id of the user"
 //	@Param			passkeyId	path		string			true	"id of the passkey"
 //	@Param			input		formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		404	{object}	rest.Problem	"not_found: the user has no such passkey"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
 //	@Router			/users/{id}/passkeys/{passkeyId} [delete]
 func (c *controller) deleteOf(g *gin.Context) error {
 	if _, err := rest.Bind[access.Proof](g); err != nil {
@@ -216,12 +196,9 @@ func (c *controller) deleteOf(g *gin.Context) error {
 //	@Description			Pass publicKey to navigator.credentials.get in the browser. Send the result, with challenge, to POST /auth/passkey within 5 minutes. With PUBLIC_SIGNUP=true, the master key is not required.
 //	@Tags					passkeys
 //	@Success				200	{object}	SignInOptions
-//	@Failure				401	{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
 //	@Failure				429	{object}	rest.Problem	"too_many_requests: more than 300 requests from a network in 15 minutes without the master key"
 //	@Failure				501	{object}	rest.Problem	"not_supported: passkeys are off"
-//	@Security				MasterKey
 //	@x-optional-security	true
-//	@x-restricted			true
 //	@Router					/auth/passkey/options [post]
 func (c *controller) signInOptions(g *gin.Context) error {
 	if _, err := rest.Bind[struct{}](g); err != nil {
@@ -247,7 +224,6 @@ func (c *controller) signInOptions(g *gin.Context) error {
 //	@Failure		403		{object}	rest.Problem	"suspended: the passkey is valid, but an admin has suspended the account"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: more than 100 rejected passkeys from a network in 15 minutes"
 //	@Failure		501		{object}	rest.Problem	"not_supported: passkeys are off"
-//	@x-restricted	true
 //	@Router			/auth/passkey [post]
 func (c *controller) signIn(g *gin.Context) error {
 	in, err := rest.Bind[SignInInput](g)

@@ -16,12 +16,9 @@ type controller struct{ service *Service }
 //	@Tags					password-resets
 //	@Param					input	formData	CreateInput		true	"the email address, and the link to the page that sets the new password"
 //	@Success				202		{object}	Accepted		"an empty object, even if the address is unknown"
-//	@Failure				401		{object}	rest.Problem	"unauthorized: the master key is missing or wrong"
 //	@Failure				429		{object}	rest.Problem	"too_many_requests: more than 100 requests from a network in an hour without the master key"
-//	@Security				MasterKey
 //	@x-optional-security	true
 //	@x-tag					"Reset of a forgotten password by an emailed link."
-//	@x-restricted			true
 //	@Router					/password-resets [post]
 func (c *controller) create(g *gin.Context) error {
 	in, err := rest.Bind[CreateInput](g)
@@ -44,7 +41,6 @@ func (c *controller) create(g *gin.Context) error {
 //	@Param			token	path		string	true	"the token in the link"
 //	@Success		200		{object}	View
 //	@Failure		404		{object}	rest.Problem	"not_found: the token is unknown, was used or has expired"
-//	@x-restricted	true
 //	@Router			/password-resets/{token} [get]
 func (c *controller) get(g *gin.Context) error {
 	view, err := c.service.Get(g.Request.Context(), g.Param("token"))
@@ -65,7 +61,6 @@ func (c *controller) get(g *gin.Context) error {
 //	@Success		200		{object}	user.View
 //	@Header			200		{string}	ETag
 //	@Failure		404		{object}	rest.Problem	"not_found: the token is unknown, was used or has expired"
-//	@x-restricted	true
 //	@Router			/password-resets/{token} [put]
 func (c *controller) complete(g *gin.Context) error {
 	in, err := rest.Bind[user.PasswordInput](g)

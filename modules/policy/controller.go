@@ -17,13 +17,10 @@ type controller struct {
 //	@Summary		Create a policy
 //	@Description	A policy applies to the workloads of its namespace that have all labels of its selector with exactly these values. A policy without a selector applies to every workload of its namespace. In a JSON body, selector is an object: {"namespace": "shop", "name": "reviews-v2", "selector": {"matchLabels": {"app": "reviews", "version": "v2"}}}. In a form, selector is the JSON text of this object.
 //	@Tags			policies
-//	@Param			input			formData	Input	true	"the policy"
-//	@Param			Idempotency-Key	header		string	false	"a unique key that the client chooses; repeated requests with the same key create only one record"
-//	@Success		201				{object}	View
-//	@Header			201				{string}	Location		"path of the policy"
-//	@Failure		403				{object}	rest.Problem	"forbidden: the caller is not an admin"
-//	@Failure		409				{object}	rest.Problem	"conflict: the namespace already has a policy with this name"
-//	@Security		UserToken
+//	@Param			input	formData	Input	true	"the policy"
+//	@Success		201		{object}	View
+//	@Header			201		{string}	Location		"path of the policy"
+//	@Failure		409		{object}	rest.Problem	"conflict: the namespace already has a policy with this name"
 //	@x-tag			"Policies for workloads, which are selected by labels."
 //	@Router			/policies [post]
 func (c *controller) create(g *gin.Context) error {
@@ -42,10 +39,8 @@ func (c *controller) create(g *gin.Context) error {
 //
 //	@Summary	List policies
 //	@Tags		policies
-//	@Param		query			query		listing.Params	false	"the parameters of the list"
-//	@Param		If-None-Match	header		string			false	"the ETag of an earlier response"
-//	@Success	200				{object}	listing.Page[View]
-//	@Security	UserToken
+//	@Param		query	query		listing.Params	false	"the parameters of the list"
+//	@Success	200		{object}	listing.Page[View]
 //	@Router		/policies [get]
 func (c *controller) list(g *gin.Context) error {
 	q, err := c.lister.Parse(rest.Query(g))
@@ -63,9 +58,7 @@ func (c *controller) list(g *gin.Context) error {
 //
 //	@Summary	Get a policy
 //	@Tags		policies
-//	@Param		If-None-Match	header		string	false	"the ETag of an earlier response"
-//	@Success	200				{object}	View
-//	@Security	UserToken
+//	@Success	200	{object}	View
 //	@Router		/policies/{id} [get]
 func (c *controller) get(g *gin.Context) error {
 	id, err := rest.ID(g)
@@ -84,12 +77,9 @@ func (c *controller) get(g *gin.Context) error {
 //	@Summary		Change a policy
 //	@Description	Changes only the given fields. PUT and PATCH are the same. A selector replaces the previous selector completely. If selector is null, the selector is removed, and the policy applies to every workload of its namespace. The namespace cannot be changed.
 //	@Tags			policies
-//	@Param			If-Match	header		string	false	"the ETag of the version to change"
-//	@Param			input		formData	Input	false	"the fields to change"
-//	@Success		200			{object}	View
-//	@Failure		403			{object}	rest.Problem	"forbidden: the caller is not an admin"
-//	@Failure		409			{object}	rest.Problem	"conflict: the namespace has another policy with this name"
-//	@Security		UserToken
+//	@Param			input	formData	Input	false	"the fields to change"
+//	@Success		200		{object}	View
+//	@Failure		409		{object}	rest.Problem	"conflict: the namespace has another policy with this name"
 //	@Router			/policies/{id} [put]
 //	@Router			/policies/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
@@ -112,10 +102,7 @@ func (c *controller) update(g *gin.Context) error {
 //
 //	@Summary	Delete a policy
 //	@Tags		policies
-//	@Param		If-Match	header	string	false	"the ETag of the version to delete"
 //	@Success	204
-//	@Failure	403	{object}	rest.Problem	"forbidden: the caller is not an admin"
-//	@Security	UserToken
 //	@Router		/policies/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
 	id, err := rest.ID(g)
@@ -137,7 +124,6 @@ func (c *controller) delete(g *gin.Context) error {
 //	@Tags			policies
 //	@Param			input	formData	EvaluateInput	true	"the proxy"
 //	@Success		200		{object}	Evaluation
-//	@Security		UserToken
 //	@Router			/policies/evaluate [post]
 func (c *controller) evaluate(g *gin.Context) error {
 	in, err := rest.Bind[EvaluateInput](g)

@@ -11,21 +11,19 @@ type controller struct{ service *Service }
 
 // signIn signs a user in with a provider's token or code.
 //
-//	@Summary				Sign in with a provider
-//	@Description			Send exactly one credential from the provider: id_token (OpenID providers), code (with redirect_uri, and with code_verifier if PKCE was used), or access_token (Facebook, GitHub, Google). The provider must have issued the credential for this service. An ID token is accepted once, and at most 24 hours after it was issued. With nonce, the ID token must have this nonce. If the provider's account is not linked yet, it is linked to the user with the same email address, provided that both the provider and this service have verified the address. If there is no such user, a user is created. If the Authorization header has a user token, the provider's account is linked to that user instead, and the session of the token must have been opened within the last 10 minutes. If the account cannot be linked, detail in the error states what to do. Returns the tokens of a new session. Existing sessions continue.
-//	@Tags					auth
-//	@Param					provider	path		string	true	"id of the provider in GET /auth/providers"	example(google)
-//	@Param					input		formData	Proof	false	"exactly one of access_token, id_token and code"
-//	@Success				201			{object}	user.SignedIn
-//	@Failure				400			{object}	rest.Problem	"validation_failed: for example, not exactly one of access_token, id_token and code; malformed_body"
-//	@Failure				401			{object}	rest.Problem	"unauthorized: the provider rejects its token or code, the ID token was used before or has another nonce, or the user token in the header is invalid"
-//	@Failure				403			{object}	rest.Problem	"reauthentication_required: the session of the user token was opened more than 10 minutes ago; suspended: an admin has suspended the account"
-//	@Failure				404			{object}	rest.Problem	"not_found: the provider is not configured"
-//	@Failure				409			{object}	rest.Problem	"conflict: the provider's account has no verified email address or cannot be linked"
-//	@Failure				429			{object}	rest.Problem	"too_many_requests: from a network, more than 300 requests or 100 rejected tokens or codes in 15 minutes, or more than 20 new users in an hour"
-//	@Security				UserToken
-//	@x-optional-security	true
-//	@Router					/auth/{provider} [post]
+//	@Summary		Sign in with a provider
+//	@Description	Send exactly one credential from the provider: id_token (OpenID providers), code (with redirect_uri, and with code_verifier if PKCE was used), or access_token (Facebook, GitHub, Google). The provider must have issued the credential for this service. An ID token is accepted once, and at most 24 hours after it was issued. With nonce, the ID token must have this nonce. If the provider's account is not linked yet, it is linked to the user with the same email address, provided that both the provider and this service have verified the address. If there is no such user, a user is created. If the Authorization header has a user token, the provider's account is linked to that user instead, and the session of the token must have been opened within the last 10 minutes. If the account cannot be linked, detail in the error states what to do. Returns the tokens of a new session. Existing sessions continue.
+//	@Tags			auth
+//	@Param			provider	path		string	true	"id of the provider in GET /auth/providers"	example(google)
+//	@Param			input		formData	Proof	false	"exactly one of access_token, id_token and code"
+//	@Success		201			{object}	user.SignedIn
+//	@Failure		400			{object}	rest.Problem	"validation_failed: for example, not exactly one of access_token, id_token and code; malformed_body"
+//	@Failure		401			{object}	rest.Problem	"unauthorized: the provider rejects its token or code, the ID token was used before or has another nonce, or the user token in the header is invalid"
+//	@Failure		403			{object}	rest.Problem	"reauthentication_required: the session of the user token was opened more than 10 minutes ago; suspended: an admin has suspended the account"
+//	@Failure		404			{object}	rest.Problem	"not_found: the provider is not configured"
+//	@Failure		409			{object}	rest.Problem	"conflict: the provider's account has no verified email address or cannot be linked"
+//	@Failure		429			{object}	rest.Problem	"too_many_requests: from a network, more than 300 requests or 100 rejected tokens or codes in 15 minutes, or more than 20 new users in an hour"
+//	@Router			/auth/{provider} [post]
 func (c *controller) signIn(g *gin.Context, provider string) error {
 	proof, err := rest.Bind[Proof](g)
 	if err != nil {
@@ -55,7 +53,6 @@ func (c *controller) providers(g *gin.Context) error {
 //	@Summary	List my linked accounts
 //	@Tags		auth
 //	@Success	200	{object}	IdentityList
-//	@Security	UserToken
 //	@Router		/auth/identities [get]
 func (c *controller) list(g *gin.Context) error {
 	list, err := c.service.List(g.Request.Context(), rest.Caller(g))
@@ -74,7 +71,6 @@ func (c *controller) list(g *gin.Context) error {
 //	@Success		204
 //	@Failure		404	{object}	rest.Problem	"not_found: no account of the provider is linked"
 //	@Failure		409	{object}	rest.Problem	"conflict: the account is the user's only sign-in method"
-//	@Security		UserToken
 //	@Router			/auth/identities/{provider} [delete]
 func (c *controller) unlink(g *gin.Context) error {
 	if err := c.service.Unlink(g.Request.Context(), rest.Caller(g), g.Param("provider")); err != nil {

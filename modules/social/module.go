@@ -23,12 +23,13 @@ type Sessions interface {
 type Module struct {
 	*Service
 	controller *controller
+	clientIDs  map[string]string // see Settings.clientIDs
 }
 
 // New creates the module. It registers the module with users, so that the links of a deleted user are deleted too.
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := newService(d, s, users, sessions, providerTimeout)
-	return &Module{Service: service, controller: &controller{service}}
+	return &Module{Service: service, controller: &controller{service}, clientIDs: s.clientIDs()}
 }
 
 func newService(d kit.Deps, s Settings, users *user.Module, sessions Sessions, timeout time.Duration) *Service {

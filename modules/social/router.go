@@ -9,8 +9,10 @@ import (
 // Routes implements kit.Module.
 func (m *Module) Routes(r *route.Router) {
 	c := m.controller
-	for name := range c.service.providers { // a path parameter would add POST to the Allow header of /auth/sessions
-		r.POST("/auth/"+name, route.Provider, func(g *gin.Context) error { return c.signIn(g, name) })
+	for name, setting := range m.clientIDs { // a path parameter would add POST to the Allow header of /auth/sessions
+		_, configured := c.service.providers[name]
+		r.POST("/auth/"+name, route.Provider, func(g *gin.Context) error { return c.signIn(g, name) },
+			route.Documented("/auth/{provider}"), route.Setting(setting, configured))
 	}
 	r.GET("/auth/providers", route.Public, c.providers)
 	r.GET("/auth/identities", route.User, c.list)

@@ -58,6 +58,19 @@ func (c Settings) providers(e environment) map[string]provider {
 	return all
 }
 
+// clientIDs returns the name of the setting with the client ID of each provider, by the name of the provider, also of providers
+// that are not configured.
+func (c Settings) clientIDs() map[string]string {
+	names := map[string]string{}
+	for name := range c.all(environment{}) {
+		names[name] = strings.ToUpper(name) + "_CLIENT_ID"
+	}
+	for name := range c.OIDC {
+		names[name] = "OIDC_" + names[name]
+	}
+	return names
+}
+
 // checkBase removes trailing slashes from a base URL. It reports a URL that is invalid or to which no path can be added.
 func checkBase(name string, address *string, report func(name, reason string)) {
 	*address = strings.TrimRight(*address, "/")

@@ -12,13 +12,11 @@ type controller struct{ service *Service }
 
 // get returns the state of the caller's second factor.
 //
-//	@Summary		Get my second factor
-//	@Tags			two-factor
-//	@Success		200	{object}	View
-//	@Security		UserToken
-//	@x-tag			"One-time codes of an authenticator app, in addition to a password or a provider."
-//	@x-restricted	true
-//	@Router			/users/me/two-factor [get]
+//	@Summary	Get my second factor
+//	@Tags		two-factor
+//	@Success	200	{object}	View
+//	@x-tag		"One-time codes of an authenticator app, in addition to a password or a provider."
+//	@Router		/users/me/two-factor [get]
 func (c *controller) get(g *gin.Context) error {
 	view, err := c.service.Get(g.Request.Context(), rest.Caller(g).UserID)
 	if err != nil {
@@ -30,17 +28,12 @@ func (c *controller) get(g *gin.Context) error {
 // create creates a second factor.
 //
 //	@Summary		Begin two-factor enrolment
-//	@Description	Returns the secret for an authenticator app. Sign-in requires a code only after PUT /users/me/two-factor has confirmed the secret. Another call replaces a secret that is not confirmed. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic.
+//	@Description	Returns the secret for an authenticator app. Sign-in requires a code only after PUT /users/me/two-factor has confirmed the secret. Another call replaces a secret that is not confirmed.
 //	@Tags			two-factor
 //	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		201		{object}	Enrolment
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the user token is missing or invalid, email or password is wrong, or the account was deleted"
-//	@Failure		403		{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		409		{object}	rest.Problem	"conflict: two-factor sign-in is already on"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
-//	@x-restricted	true
 //	@Router			/users/me/two-factor [post]
 func (c *controller) create(g *gin.Context) error {
 	if _, err := rest.Bind[access.Proof](g); err != nil {
@@ -63,8 +56,6 @@ func (c *controller) create(g *gin.Context) error {
 //	@Failure		400		{object}	rest.Problem	"validation_failed: for example, the code is wrong; malformed_body"
 //	@Failure		409		{object}	rest.Problem	"conflict: two-factor sign-in is already on, or there is no second factor to confirm"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong codes (for an account, 10 from a network in 15 minutes, or 100 in a day)"
-//	@Security		UserToken
-//	@x-restricted	true
 //	@Router			/users/me/two-factor [put]
 func (c *controller) confirm(g *gin.Context) error {
 	in, err := rest.Bind[CodeInput](g)
@@ -83,18 +74,13 @@ func (c *controller) confirm(g *gin.Context) error {
 // disable turns the caller's second factor off.
 //
 //	@Summary		Turn my second factor off
-//	@Description	Turns off two-factor sign-in. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. Also requires exactly one of code and recovery_code, unless the session was opened with two factors. A request with a user token ends the caller's other sessions.
+//	@Description	Turns off two-factor sign-in. A request with a user token ends the caller's other sessions.
 //	@Tags			two-factor
 //	@Param			input	formData	access.Proof	false	"exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
 //	@Failure		400	{object}	rest.Problem	"validation_failed: for example, the code is wrong, or both codes were sent; malformed_body"
 //	@Failure		401	{object}	rest.Problem	"unauthorized: the user token is missing or invalid, or email or password is wrong"
-//	@Failure		403	{object}	rest.Problem	"reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		404	{object}	rest.Problem	"not_found: two-factor sign-in is off"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
-//	@x-restricted	true
 //	@Router			/users/me/two-factor [delete]
 func (c *controller) disable(g *gin.Context) error {
 	if _, err := rest.Bind[access.Proof](g); err != nil {
@@ -109,15 +95,12 @@ func (c *controller) disable(g *gin.Context) error {
 // remove turns a user's second factor off.
 //
 //	@Summary		Turn a user's second factor off
-//	@Description	Turns off two-factor sign-in for a user who has lost the device and the recovery codes. The user is notified by email. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Turns off two-factor sign-in for a user who has lost the device and the recovery codes. The user is notified by email.
 //	@Tags			two-factor
 //	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin, or the user is the caller (use DELETE /users/me/two-factor); reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
+//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin, or the user is the caller (use DELETE /users/me/two-factor)"
 //	@Failure		404	{object}	rest.Problem	"not_found: no such user, or the user has no second factor"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
 //	@Router			/users/{id}/two-factor [delete]
 func (c *controller) remove(g *gin.Context) error {
 	if _, err := rest.Bind[access.Proof](g); err != nil {
@@ -143,7 +126,6 @@ func (c *controller) remove(g *gin.Context) error {
 //	@Failure		400		{object}	rest.Problem	"validation_failed: for example, the code is wrong, or not exactly one code was sent; malformed_body"
 //	@Failure		401		{object}	rest.Problem	"unauthorized: the challenge is invalid, has expired, or was invalidated by a change of the account, such as a new password (sign in again)"
 //	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong codes (for an account, 10 from a network in 15 minutes, or 100 in a day)"
-//	@x-restricted	true
 //	@Router			/auth/second-factor [post]
 func (c *controller) signIn(g *gin.Context) error {
 	in, err := rest.Bind[SignInInput](g)

@@ -5,6 +5,7 @@ import "example.com/ginseng/kit/route"
 // Routes implements kit.Module.
 func (m *Module) Routes(r *route.Router) {
 	c := m.controller
+	r.Codes(TwoFactorRequired)
 	r.GET("/users/me/two-factor", route.User, c.get, route.AllowRestricted)
 	r.POST("/users/me/two-factor", route.StepUp, c.create, route.AllowRestricted)
 	r.PUT("/users/me/two-factor", route.User, c.confirm, route.AllowRestricted)

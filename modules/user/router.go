@@ -5,8 +5,9 @@ import "example.com/ginseng/kit/route"
 // Routes implements kit.Module.
 func (m *Module) Routes(r *route.Router) {
 	c := m.controller
+	r.Codes(EmailNotVerified, Suspended)
 	r.POST("/users", m.SignUpCaller(), c.create, route.Idempotent)
-	r.GET("/users", route.Admin, c.list, route.AnyQuery)
+	r.GET("/users", route.Admin, c.list, route.List(spec()))
 	r.GET("/users/me", route.User, c.me, route.AllowRestricted, route.AllowAPIKey)
 	r.GET("/users/:id", route.Public, c.get)
 	r.PUT("/users/:id", route.User, c.update)

@@ -17,15 +17,11 @@ type controller struct {
 // create creates a webhook.
 //
 //	@Summary		Create a webhook
-//	@Description	Sends the selected events to url in requests that are signed according to Standard Webhooks. An event contains the record as everybody may read it, or only its id if the record is not public. The secret is returned only in this response. If an event is unknown, the error lists the valid events. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Sends the selected events to url in requests that are signed according to Standard Webhooks. An event contains the record as everybody may read it, or only its id if the record is not public. The secret is returned only in this response. If an event is unknown, the error lists the valid events.
 //	@Tags			webhooks
 //	@Param			input	formData	Input	true	"the webhook; if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		201		{object}	Created
-//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is not an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
 //	@Failure		409		{object}	rest.Problem	"conflict: there are already 100 webhooks"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
 //	@x-tag			"HTTP requests to other servers when records change."
 //	@Router			/webhooks [post]
 func (c *controller) create(g *gin.Context) error {
@@ -46,8 +42,6 @@ func (c *controller) create(g *gin.Context) error {
 //	@Summary	List webhooks
 //	@Tags		webhooks
 //	@Success	200	{object}	List
-//	@Failure	403	{object}	rest.Problem	"forbidden: the caller is not an admin"
-//	@Security	UserToken
 //	@Router		/webhooks [get]
 func (c *controller) list(g *gin.Context) error {
 	list, err := c.service.List(g.Request.Context())
@@ -62,8 +56,6 @@ func (c *controller) list(g *gin.Context) error {
 //	@Summary	Get a webhook
 //	@Tags		webhooks
 //	@Success	200	{object}	View
-//	@Failure	403	{object}	rest.Problem	"forbidden: the caller is not an admin"
-//	@Security	UserToken
 //	@Router		/webhooks/{id} [get]
 func (c *controller) get(g *gin.Context) error {
 	id, err := rest.ID(g)
@@ -80,14 +72,10 @@ func (c *controller) get(g *gin.Context) error {
 // update changes a webhook.
 //
 //	@Summary		Change a webhook
-//	@Description	Changes only the given fields. A webhook that is enabled again receives only later events. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Changes only the given fields. A webhook that is enabled again receives only later events.
 //	@Tags			webhooks
 //	@Param			input	formData	Input	false	"the fields to change; if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		200		{object}	View
-//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is not an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
 //	@Router			/webhooks/{id} [patch]
 func (c *controller) update(g *gin.Context) error {
 	in, err := rest.BindPatch[Input](g, View{})
@@ -108,14 +96,10 @@ func (c *controller) update(g *gin.Context) error {
 // delete deletes a webhook.
 //
 //	@Summary		Delete a webhook
-//	@Description	Also deletes the deliveries of the webhook. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	Also deletes the deliveries of the webhook.
 //	@Tags			webhooks
 //	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
-//	@Failure		429	{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
 //	@Router			/webhooks/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
 	if _, err := rest.Bind[access.Proof](g); err != nil {
@@ -134,14 +118,10 @@ func (c *controller) delete(g *gin.Context) error {
 // rotate replaces the secret of a webhook.
 //
 //	@Summary		Replace the secret of a webhook
-//	@Description	The new secret is returned only in this response. For 24 hours, requests are also signed with the old secret. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+//	@Description	The new secret is returned only in this response. For 24 hours, requests are also signed with the old secret.
 //	@Tags			webhooks
 //	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		201		{object}	Created
-//	@Failure		403		{object}	rest.Problem	"forbidden: the caller is not an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account"
-//	@Failure		429		{object}	rest.Problem	"too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes"
-//	@Security		UserToken
-//	@Security		BasicAuth
 //	@Router			/webhooks/{id}/secret [post]
 func (c *controller) rotate(g *gin.Context) error {
 	if _, err := rest.Bind[access.Proof](g); err != nil {
@@ -164,8 +144,6 @@ func (c *controller) rotate(g *gin.Context) error {
 //	@Description	Sends an event of the type webhook.test, even if the webhook is disabled, and returns the result. A failed attempt is not repeated.
 //	@Tags			webhooks
 //	@Success		200	{object}	DeliveryView
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin"
-//	@Security		UserToken
 //	@Router			/webhooks/{id}/test [post]
 func (c *controller) test(g *gin.Context) error {
 	id, err := rest.ID(g)
@@ -184,11 +162,8 @@ func (c *controller) test(g *gin.Context) error {
 //	@Summary		List the deliveries of a webhook
 //	@Description	Returns the deliveries of the last 7 days.
 //	@Tags			webhooks
-//	@Param			query			query		listing.ParamsWithoutETags	false	"the parameters of the list"
-//	@Param			If-None-Match	header		string						false	"the ETag of an earlier response"
-//	@Success		200				{object}	listing.Page[DeliveryView]
-//	@Failure		403				{object}	rest.Problem	"forbidden: the caller is not an admin"
-//	@Security		UserToken
+//	@Param			query	query		listing.Params	false	"the parameters of the list"
+//	@Success		200		{object}	listing.Page[DeliveryView]
 //	@Router			/webhooks/{id}/deliveries [get]
 func (c *controller) deliveries(g *gin.Context) error {
 	id, err := rest.ID(g)
@@ -212,9 +187,7 @@ func (c *controller) deliveries(g *gin.Context) error {
 //	@Description	Queues the delivery again with the same body and webhook-id, and responds before the delivery is sent.
 //	@Tags			webhooks
 //	@Success		202	{object}	DeliveryView
-//	@Failure		403	{object}	rest.Problem	"forbidden: the caller is not an admin"
 //	@Failure		409	{object}	rest.Problem	"conflict: the webhook is disabled"
-//	@Security		UserToken
 //	@Router			/webhooks/{id}/deliveries/{deliveryId}/retry [post]
 func (c *controller) retry(g *gin.Context) error {
 	webhookID, err := rest.ID(g)

@@ -12,6 +12,6 @@ func (m *Module) Routes(r *route.Router) {
 	r.DELETE("/webhooks/:id", route.StepUpAdmin, c.delete)
 	r.POST("/webhooks/:id/secret", route.StepUpAdmin, c.rotate)
 	r.POST("/webhooks/:id/test", route.Admin, c.test)
-	r.GET("/webhooks/:id/deliveries", route.Admin, c.deliveries, route.AnyQuery)
+	r.GET("/webhooks/:id/deliveries", route.Admin, c.deliveries, route.List(deliverySpec()))
 	r.POST("/webhooks/:id/deliveries/:deliveryId/retry", route.Admin, c.retry)
 }

@@ -77,7 +77,11 @@ quiet "$work/generate" user --roles practitioner,reception
 git -c user.name=matrix -c user.email=matrix@example.com commit -qam roles
 
 step 'generate'
+# Without main.go the documents stay as they are, so that only the last command compiles the service to generate them.
+mv main.go "$work/main.go"
+left=$(wc -l <<<"$resources")
 while read -r _ _ arguments; do
+  [ $((left--)) -gt 1 ] || mv "$work/main.go" .
   set -f # no file names for k:[]string
   quiet "$work/generate" $arguments
   set +f
@@ -92,7 +96,9 @@ remove() {
     echo "matrix: maker was removed, or the error does not name ware: $(cat "$work/undo")"
     exit 1
   fi
+  mv main.go "$work/removed.go"
   for name in $(tac <<<"$names"); do
+    [ "$name" != "$(head -n 1 <<<"$names")" ] || mv "$work/removed.go" main.go
     "$work/generate" --undo "$name" >"$work/undo" 2>&1 || { cat "$work/undo"; echo "matrix: FAILED: --undo $name"; exit 1; }
   done
   test -z "$(git status --porcelain --ignored)" || { git status --short --ignored; git diff | head -n 40; exit 1; }

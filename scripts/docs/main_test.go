@@ -11,6 +11,9 @@ import (
 	"example.com/ginseng/scripts/internal/files"
 )
 
+// routes are the routes of the runtime.
+const routes = `{"routes": [{"method": "POST", "path": "/batch"}, {"method": "GET", "path": "/changes"}, {"method": "GET", "path": "/emails"}]}`
+
 // TestRun writes the documents of a project in which a generator was killed, and finds them up to date.
 func TestRun(t *testing.T) {
 	runtime, err := filepath.Abs("../..")
@@ -25,7 +28,7 @@ func TestRun(t *testing.T) {
 	project := files.Tree{
 		"go.mod": []byte(strings.Replace(string(mod), "module example.com/ginseng\n", "module example.com/shop\n", 1) +
 			"\nrequire example.com/ginseng v0.0.0\n\nreplace example.com/ginseng => " + runtime + "\n"),
-		"main.go":             []byte("package main\n\n//\t@title\t\tShop\n//\t@version\t1\n//\t@securityDefinitions.apikey\tUserToken\n//\t@in\theader\n//\t@name\tAuthorization\nfunc main() {}\n"),
+		"main.go":             []byte("package main\n\nimport \"fmt\"\n\n//\t@title\t\tShop\n//\t@version\t1\n//\t@securityDefinitions.apikey\tUserToken\n//\t@in\theader\n//\t@name\tAuthorization\nfunc main() { fmt.Println(`" + routes + "`) }\n"),
 		"modules/late/api.go": []byte("package late\n\n// list\n//\n//\t@Success\t204\n//\t@Router\t\t/late [get]\nfunc list() {}\n"),
 	}
 	project[".ginseng-undo.json"] = []byte(`[{"Path": "modules/late/api.go", "After": "` + base64.StdEncoding.EncodeToString(project["modules/late/api.go"]) + `"}, {"Path": "modules/modules.go", "After": ""}]`)

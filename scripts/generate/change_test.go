@@ -179,7 +179,7 @@ func TestChangeConflict(t *testing.T) {
 	t.Parallel()
 	dir := newRepository(t, declaredProduct...)
 	before := git(t, dir, "stash", "list")
-	got := callWith(cli{dir: dir, document: func(string, string) (trees.Tree, error) { return nil, os.ErrInvalid }}, "product", "--add", "sku:string:filter")
+	got := callWith(cli{dir: dir, document: func(string, string, map[string]string) (trees.Tree, error) { return nil, os.ErrInvalid }}, "product", "--add", "sku:string:filter")
 	if status := git(t, dir, "status", "--porcelain"); got.code != command.ExitFailed || !strings.Contains(got.err, "nothing was changed: invalid argument") || status != before {
 		t.Errorf("%+v, status %s", got, status)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -103,7 +104,7 @@ func callWith(c cli, args ...string) result {
 		c.in = strings.NewReader("")
 	}
 	if c.document == nil {
-		c.document = func(string, string) (trees.Tree, error) { return nil, nil }
+		c.document = func(string, string, map[string]string) (trees.Tree, error) { return nil, nil }
 	}
 	c.out, c.err = &out, &errs
 	code := c.run(args)
@@ -281,7 +282,7 @@ func TestDocumentFails(t *testing.T) {
 	t.Parallel()
 	dir := newProject(t)
 	before := files(t, dir)
-	fails := func(string, string) (trees.Tree, error) { return nil, errors.New("no swag") }
+	fails := func(string, string, map[string]string) (trees.Tree, error) { return nil, errors.New("no swag") }
 	want := "generate: nothing was changed: no swag\n"
 	if got := callWith(cli{dir: dir, document: fails}, "note", "text"); got.code != command.ExitFailed || got.err != want || !maps.Equal(files(t, dir), before) {
 		t.Errorf("add: %+v", got)
@@ -290,6 +291,24 @@ func TestDocumentFails(t *testing.T) {
 	before = files(t, dir)
 	if got := callWith(cli{dir: dir, document: fails}, "--undo", "note"); got.code != command.ExitFailed || got.err != want || !maps.Equal(files(t, dir), before) {
 		t.Errorf("--undo: %+v", got)
+	}
+}
+
+// TestUndocumented keeps the documents if the project does not compile.
+func TestUndocumented(t *testing.T) {
+	t.Parallel()
+	dir := newProject(t)
+	before := files(t, dir)
+	fails := func(string, string, map[string]string) (trees.Tree, error) {
+		return nil, fmt.Errorf("%w: undefined: x", documents.ErrRoutes)
+	}
+	got := callWith(cli{dir: dir, document: fails}, "note", "text")
+	after := files(t, dir)
+	if got.code != command.ExitOK || !strings.Contains(got.out, "undefined: x\nCorrect the errors, then run make docs.") || strings.Contains(got.out, "written docs/") {
+		t.Errorf("%+v", got)
+	}
+	if document := filepath.Join(dir, documents.OpenAPIFile); after[document] != before[document] || len(after) <= len(before) {
+		t.Error("the document is changed, or the resource is missing")
 	}
 }
 

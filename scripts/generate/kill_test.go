@@ -53,6 +53,24 @@ func wait(t *testing.T, cmd *exec.Cmd) int {
 	return cmd.ProcessState.ExitCode()
 }
 
+// fakeMain prints the routes of the runtime and of the resources in the registry. Compiling the service would take longer.
+const fakeMain = `func main() {
+	rows := "{\"method\": \"POST\", \"path\": \"/batch\"}, {\"method\": \"GET\", \"path\": \"/changes\"}, {\"method\": \"GET\", \"path\": \"/emails\"}"
+	for _, name := range []string{"note", "page"} {
+		if strings.Contains(registry, name+".New(") {
+			for _, route := range []string{"POST /%ss", "GET /%ss", "GET /%ss/:id", "PUT /%ss/:id", "PATCH /%ss/:id", "DELETE /%ss/:id"} {
+				method, path, _ := strings.Cut(fmt.Sprintf(route, name), " ")
+				rows += fmt.Sprintf(", {\"method\": %q, \"path\": %q, \"resource\": \"%ss\", \"list\": {\"name\": \"%ss\"}}", method, path, name, name)
+			}
+		}
+	}
+	fmt.Println("{\"routes\": [" + rows + "]}")
+}
+
+//go:embed modules/modules.go
+var registry string
+`
+
 // newService makes a project whose documents can be generated.
 func newService(t *testing.T) string {
 	t.Helper()
@@ -64,8 +82,8 @@ func newService(t *testing.T) string {
 	mod := strings.Replace(read(t, filepath.Join(root, "go.mod")), "module example.com/ginseng\n", "module example.com/shop\n", 1)
 	write(t, filepath.Join(dir, "go.mod"), mod+"\nrequire example.com/ginseng v0.0.0\n\nreplace example.com/ginseng => "+runtime+"\n")
 	write(t, filepath.Join(dir, "go.sum"), read(t, filepath.Join(root, "go.sum")))
-	write(t, filepath.Join(dir, "main.go"), "package main\n\n//\t@title\t\tShop\n//\t@version\t1\n//\n//\t@securityDefinitions.apikey\tUserToken\n"+
-		"//\t@in\t\t\t\t\t\theader\n//\t@name\t\t\t\t\tAuthorization\n//\n//\t@securityDefinitions.apikey\tMasterKey\n//\t@in\t\t\t\t\t\theader\n//\t@name\t\t\t\t\tAuthorization\nfunc main() {}\n")
+	write(t, filepath.Join(dir, "main.go"), "package main\n\nimport (\n\t_ \"embed\"\n\t\"fmt\"\n\t\"strings\"\n)\n\n//\t@title\t\tShop\n//\t@version\t1\n//\n//\t@securityDefinitions.apikey\tUserToken\n"+
+		"//\t@in\t\t\t\t\t\theader\n//\t@name\t\t\t\t\tAuthorization\n//\n//\t@securityDefinitions.apikey\tMasterKey\n//\t@in\t\t\t\t\t\theader\n//\t@name\t\t\t\t\tAuthorization\n"+fakeMain)
 	return dir
 }
 

@@ -21,7 +21,6 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"example.com/ginseng/scripts/internal/command"
-	trees "example.com/ginseng/scripts/internal/files"
 )
 
 const usageText = `Adds a resource to a project, changes its fields, or removes it.
@@ -83,7 +82,7 @@ type cli struct {
 	out, err  io.Writer
 	terminal  bool // in is a terminal
 	directive bool // the process was started by go generate
-	document  func(root, source string) (trees.Tree, error)
+	document  documenter
 }
 
 func (c cli) run(args []string) int {

@@ -30,6 +30,8 @@ type plan struct {
 	// conflicts reports whether edits of the user conflict with changes. Before and After of a conflicting change are the
 	// generated files, so that git can merge the change into the edited file.
 	conflicts bool
+	// undocumented reports whether the API documents are not changed.
+	undocumented bool
 }
 
 type change struct {
@@ -234,14 +236,25 @@ func (p *plan) summary() string {
 	for _, c := range p.changes {
 		fmt.Fprintf(&out, "  %s %s\n", c.verb, c.Path)
 	}
-	fmt.Fprintf(&out, "  written %s\n\n%s", strings.Join(apiDocuments, "\n  written "), p.done)
+	if !p.undocumented {
+		fmt.Fprintf(&out, "  written %s\n", strings.Join(apiDocuments, "\n  written "))
+	}
+	fmt.Fprintf(&out, "\n%s", p.done)
 	return out.String()
 }
 
-// apply makes the changes of p and of the API documents, all or none, even if the process is killed. document generates the API
-// documents of the project at root from the source in the directory source.
-func (p *plan) apply(document func(root, source string) (trees.Tree, error)) error {
+// documenter generates the API documents of the project at root. The directory source has the source of the project, and overlay
+// replaces files of the project; see documents.Routes.
+type documenter func(root, source string, overlay map[string]string) (trees.Tree, error)
+
+// apply makes the changes of p and of the API documents, all or none, even if the process is killed. If the project does not
+// compile, the API documents stay as they are, and p.done says what to do.
+func (p *plan) apply(document documenter) error {
 	changes, err := p.documentChanges(document)
+	if errors.Is(err, documents.ErrRoutes) {
+		p.done = fmt.Sprintf("The API documents are not changed: %v\nCorrect the errors, then run make docs.\n\n%s", err, p.done)
+		p.undocumented, err = true, nil
+	}
 	for _, c := range p.changes { // the registry is last, so that the project compiles until then
 		changes = append(changes, c.Change)
 	}
@@ -275,7 +288,7 @@ func (p *plan) pick(message string) error {
 
 // documentChanges returns the changes of the API documents. It generates the documents from a copy of the project's source with
 // the changes of p.
-func (p *plan) documentChanges(document func(root, source string) (trees.Tree, error)) ([]trees.Change, error) {
+func (p *plan) documentChanges(document documenter) ([]trees.Change, error) {
 	source, err := trees.Read(p.root, isSource)
 	if err != nil {
 		return nil, err
@@ -294,7 +307,17 @@ func (p *plan) documentChanges(document func(root, source string) (trees.Tree, e
 	if err := source.Write(dir); err != nil {
 		return nil, err
 	}
-	contents, err := document(p.root, dir)
+	overlay := map[string]string{}
+	for _, c := range p.changes {
+		name := filepath.FromSlash(c.Path)
+		if overlay[filepath.Join(p.root, name)] = ""; source[c.Path] != nil {
+			overlay[filepath.Join(p.root, name)] = filepath.Join(dir, name)
+		}
+	}
+	contents, err := document(p.root, dir, overlay)
+	if errors.Is(err, documents.ErrRoutes) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	}
@@ -317,11 +340,15 @@ func isSource(name string) bool {
 	return own && path.Ext(name) == ".go" || slices.Contains([]string{"go.mod", "go.sum", "LICENSE"}, name)
 }
 
-// document generates the API documents of the project at root from the source in the directory source.
-func document(root, source string) (trees.Tree, error) {
+// document is a documenter.
+func document(root, source string, overlay map[string]string) (trees.Tree, error) {
 	runtime, err := documents.Runtime(root)
 	if err != nil {
 		return nil, err
 	}
-	return documents.API(source, runtime)
+	table, err := documents.Routes(context.Background(), root, overlay)
+	if err != nil {
+		return nil, err
+	}
+	return documents.API(source, runtime, table)
 }

@@ -245,7 +245,7 @@ func (r Resource) See() string {
 	if r.Under != "" {
 		return "nil"
 	}
-	return ruleFacts(r.weakest(methodShow, methodList, methodUpdate, methodDelete)).access
+	return accessOf(r.weakest(methodShow, methodList, methodUpdate, methodDelete))
 }
 
 // changeMethods are methods in order of preference. The rule of the first of these methods that a parent has is the default rule
@@ -259,9 +259,9 @@ func (r Resource) Change() string {
 	case r.AsParent():
 		return "nil"
 	case !r.Has(methodUpdate) && !r.Has(methodDelete):
-		return ruleFacts(r.weakest(methodCreate)).access
+		return accessOf(r.weakest(methodCreate))
 	}
-	return ruleFacts(r.weakest(methodUpdate, methodDelete)).access
+	return accessOf(r.weakest(methodUpdate, methodDelete))
 }
 
 // strict orders the rules: a rule with a greater number allows fewer callers.

@@ -87,41 +87,21 @@ func (r Resource) ownersOnly(method string) bool {
 	return r.OwnerOnly(method)
 }
 
-// facts is what the generated code contains for a rule: the security scheme in the API document ("" if there is none), and the
-// constant or call of package resource.
-type facts struct{ security, access string }
-
-var factsByRule = map[string]facts{
-	rulePublic: {"", "resource.Public"},
-	ruleUser:   {"UserToken", "resource.Users"},
-	ruleOwn:    {"UserToken", "resource.Own"},
-	ruleAdmin:  {"UserToken", "resource.Admins"},
-	ruleMaster: {"MasterKey", "resource.Master"},
+var accessByRule = map[string]string{
+	rulePublic: "resource.Public", ruleUser: "resource.Users", ruleOwn: "resource.Own", ruleAdmin: "resource.Admins", ruleMaster: "resource.Master",
 }
 
-// ruleFacts returns the facts of a rule.
-func ruleFacts(rule string) facts {
+// accessOf returns the constant or call of package resource for a rule.
+func accessOf(rule string) string {
 	if roles := rolesOf(rule); roles != nil {
-		return facts{"UserToken", "resource.Roles(" + roleConstants(roles) + ")"}
+		return "resource.Roles(" + roleConstants(roles) + ")"
 	}
-	return factsByRule[rule]
+	return accessByRule[rule]
 }
 
-// Security returns the security scheme of a method, or "" if the method is public.
-func (r Resource) Security(method string) string { return ruleFacts(r.Rules[method]).security }
-
-// Forbidden returns the description of the status 403 of a method, or "" if the rule of the method never causes 403.
-func (r Resource) Forbidden(method string) string {
-	switch {
-	case r.Rules[method] == ruleAdmin:
-		return "forbidden: the caller is not an admin"
-	case rolesOf(r.Rules[method]) != nil:
-		return "forbidden: the caller is neither an admin nor a user with the role " + strings.Join(rolesOf(r.Rules[method]), " or ")
-	case r.ownersOnly(method) && !r.hides(): // the response for a hidden record is 404
-		return "forbidden: the caller is neither the owner nor an admin"
-	}
-	return ""
-}
+// Forbidden reports whether a method rejects users who are neither the owner nor an admin with 403. The response for a hidden
+// record is 404.
+func (r Resource) Forbidden(method string) bool { return r.ownersOnly(method) && !r.hides() }
 
 // Uniques returns the fields with the modifier unique. Filtered and Searched do the same for filter and search; References
 // returns the references.

@@ -54,7 +54,7 @@ func (r Resource) hides() bool {
 	if above := r.Above(); above != nil {
 		return above.hides()
 	}
-	return r.See() == ruleFacts(ruleOwn).access
+	return r.See() == accessOf(ruleOwn)
 }
 
 // status returns the expected status when a caller in the tests calls a method.

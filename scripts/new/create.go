@@ -135,13 +135,14 @@ func finish(ctx context.Context, dir string) error {
 
 // finishCopy is like finish, for a project with a copy of this command's own runtime. It does not compile the tool docs.
 func (c cli) finishCopy(ctx context.Context, dir string) error {
-	tidied := make(chan error, 1)
-	go func() { tidied <- tidy(ctx, dir) }()
-	generated, err := c.document(dir, filepath.Join(dir, runtimeDir))
-	if err == nil {
-		err = generated.Write(dir)
+	if err := tidy(ctx, dir); err != nil {
+		return err
 	}
-	return errors.Join(err, <-tidied)
+	generated, err := c.document(dir, filepath.Join(dir, runtimeDir))
+	if err != nil {
+		return err
+	}
+	return generated.Write(dir)
 }
 
 func tidy(ctx context.Context, dir string) error {

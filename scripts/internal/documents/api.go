@@ -2,6 +2,7 @@
 package documents
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,7 +38,11 @@ func Runtime(dir string) (string, error) {
 // All returns the contents of all generated documents of the module in dir, by path. The directory runtime has the module
 // example.com/ginseng.
 func All(dir, runtime string) (files.Tree, error) {
-	all, err := API(dir, runtime)
+	table, err := Routes(context.Background(), dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	all, err := API(dir, runtime, table)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +51,9 @@ func All(dir, runtime string) (files.Tree, error) {
 	return all, err
 }
 
-// API returns the contents of the two API documents of the module in dir, by path. The directory runtime has the module
-// example.com/ginseng.
-func API(dir, runtime string) (files.Tree, error) {
+// API returns the contents of the two API documents of the module in dir, by path: the annotations, joined with the table of the
+// service's routes. The directory runtime has the module example.com/ginseng.
+func API(dir, runtime string, table Table) (files.Tree, error) {
 	search := []string{dir}
 	if _, err := os.Stat(filepath.Join(dir, "kit/rest")); err != nil { // not in Ginseng itself
 		search = append(search, filepath.Join(runtime, "kit"), filepath.Join(runtime, "server"))
@@ -66,13 +71,7 @@ func API(dir, runtime string) (files.Tree, error) {
 	if err := parser.ParseAPIMultiSearchDir(search, "main.go", 0); err != nil {
 		return nil, err
 	}
-	if err := addListParameters(parser.GetSwagger(), dir, runtime); err != nil {
-		return nil, err
-	}
-	if err := addCodes(parser.GetSwagger(), dir); err != nil {
-		return nil, err
-	}
-	if err := addScopes(parser.GetSwagger(), dir); err != nil {
+	if err := join(parser.GetSwagger(), table); err != nil {
 		return nil, err
 	}
 	swagger, err := json.MarshalIndent(parser.GetSwagger(), "", "    ")

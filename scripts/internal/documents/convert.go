@@ -22,7 +22,6 @@ import (
 // conventions:
 //
 //   - @x-optional-security true: a credential is optional
-//   - @x-restricted true: users with an access.Restriction may call the operation
 //   - @x-tag "text": the description of the operation's tag
 //   - @x-intro "text": a paragraph of the document's description
 //   - extensions:"x-omitempty" on a field of a response: the field can be absent; all other fields are required
@@ -190,10 +189,16 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 	})
 	slices.Sort(intros)
 	doc.Info.Description = strings.Join(append([]string{doc.Info.Description}, intros...), "\n\n")
+	var all openapi3.Tags
 	for _, name := range slices.SortedFunc(maps.Keys(tags), byTag) {
 		plain := strings.ToUpper(name[:1]) + name[1:] + "."
-		doc.Tags = append(doc.Tags, &openapi3.Tag{Name: name, Description: cmp.Or(tags[name], plain)})
+		tag := &openapi3.Tag{Name: name, Description: cmp.Or(tags[name], plain)}
+		if joined := from.Tags.Get(name); joined != nil {
+			tag.Extensions = joined.Extensions
+		}
+		all = append(all, tag)
 	}
+	doc.Tags = all
 	return errors.Join(errs...)
 }
 

@@ -1,13 +1,15 @@
 package documents
 
 import (
+	"maps"
 	"path"
 	"slices"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// parameters sorts the parameters. If the operation is a list with the fields parameter, it makes the fields of rows optional.
+// parameters sorts the parameters. If the operation is a list with the fields parameter, it gives rows
+// a separate type.
 func (e enricher) parameters(op *openapi3.Operation) {
 	for _, ref := range op.Parameters {
 		p := ref.Value
@@ -19,14 +21,14 @@ func (e enricher) parameters(op *openapi3.Operation) {
 	}
 	query := func(name string) bool { return op.Parameters.GetByInAndName(openapi3.ParameterInQuery, name) != nil }
 	if rows := listed(op); rows != nil && query("fields") && query("sort") { // fields of a feed selects fields of data
-		e.optionalFields(rows)
+		e.rowType(rows, query("etags"))
 	}
 	slices.SortStableFunc(op.Parameters, func(a, b *openapi3.ParameterRef) int { return rank(a.Value) - rank(b.Value) })
 }
 
 // rank returns the position of a parameter: path, search, filters, sort and pagination, then headers.
 func rank(p *openapi3.Parameter) int {
-	how := []string{"sort", "page", "limit", "after", "fields", "expand", "count"}
+	how := []string{"sort", "page", "limit", "after", "fields", "expand", "etags", "count"}
 	switch {
 	case p.In == openapi3.ParameterInPath:
 		return -2
@@ -51,13 +53,19 @@ func listed(op *openapi3.Operation) *openapi3.SchemaRef {
 	return nil
 }
 
-// optionalFields gives the rows of a list a separate type, in which only the id is required, because the fields parameter can
-// exclude the other fields. Several lists can have the same rows.
-func (e enricher) optionalFields(rows *openapi3.SchemaRef) {
+// rowType gives the rows of a list a separate type, in which only the id is required, because the fields parameter can exclude the
+// other fields. If the list has the parameter etags, the type also has the field etag. Several lists can have the same rows.
+func (e enricher) rowType(rows *openapi3.SchemaRef, etags bool) {
 	row := *rows.Value
 	row.Required = slices.DeleteFunc(slices.Clone(row.Required), func(name string) bool { return name != "id" })
-	if len(row.Required) == len(rows.Value.Required) {
+	if len(row.Required) == len(rows.Value.Required) && !etags {
 		return
+	}
+	if etags {
+		etag := openapi3.NewStringSchema()
+		etag.Description = "the ETag of the record; only with etags=true"
+		row.Properties = maps.Clone(row.Properties)
+		row.Properties["etag"] = openapi3.NewSchemaRef("", etag)
 	}
 	rows.Ref, rows.Value = rows.Ref+"Row", &row
 	e.doc.Components.Schemas[path.Base(rows.Ref)] = openapi3.NewSchemaRef("", &row)

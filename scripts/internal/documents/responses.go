@@ -40,7 +40,7 @@ var common = []string{
 func (e enricher) restrictions(op *openapi3.Operation, method string) (codes []string) {
 	switch {
 	case e.doc.Components.SecuritySchemes[apiKeyScheme] == nil:
-	case op.Extensions[scopesMark] != nil && e.hasCode("insufficient_scope"):
+	case op.Extensions[scopeMark] != nil && e.hasCode("insufficient_scope"):
 		codes = append(codes, "insufficient_scope")
 	case !takes(op, apiKeyScheme) && e.hasCode("forbidden"):
 		codes = append(codes, "forbidden")

@@ -21,7 +21,6 @@ import (
 //	@Header			200	{string}	ETag			"version of the appointment"
 //	@Failure		403	{object}	rest.Problem	"forbidden: the appointment is not the caller's"
 //	@Failure		409	{object}	rest.Problem	"conflict: the appointment is already cancelled, or starts too soon"
-//	@Security		UserToken
 //	@Router			/appointments/{id}/cancel [post]
 func (c *controller) cancel(g *gin.Context) error {
 	if _, err := rest.Bind[struct{}](g); err != nil { // no parameters
