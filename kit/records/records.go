@@ -143,13 +143,11 @@ func (s *Service) target(name string) (*target, error) {
 	}
 	t := &target{name: name, engine: s.db.engines[name]}
 	for _, r := range s.table.Routes() {
-		path := strings.TrimPrefix(r.Path, s.table.Root())
-		ofCollection := strings.HasSuffix(path, "/"+name)
-		if r.Resource == name && (ofCollection || strings.HasSuffix(path[:strings.LastIndexByte(path, '/')], "/"+name)) {
+		if r.Resource == name && (r.IsList() || r.IsRecord()) {
 			t.routes = append(t.routes, r)
 		}
-		if r.Resource == name && ofCollection {
-			t.list, t.collection = r.Path, path
+		if r.Resource == name && r.IsList() {
+			t.list, t.collection = r.Path, strings.TrimPrefix(r.Path, s.table.Root())
 		}
 	}
 	segments := strings.Split(t.collection, "/")
@@ -172,7 +170,7 @@ func (s *Service) target(name string) (*target, error) {
 // has reports whether the resource has a route with the method: for a record if ofRecord is true, otherwise for the collection.
 func (t *target) has(method string, ofRecord bool) bool {
 	return slices.ContainsFunc(t.routes, func(r *route.Route) bool {
-		return r.Method == method && (r.Path != t.list) == ofRecord
+		return r.Method == method && r.IsRecord() == ofRecord
 	})
 }
 

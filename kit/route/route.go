@@ -6,6 +6,7 @@ package route
 import (
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 
@@ -46,6 +47,15 @@ type Route struct {
 	Documented string `json:"documented,omitempty"` // path in the API document; "": Path
 	Setting    string `json:"setting,omitempty"`    // name of the setting that turns the route on; "": none
 	Off        bool   `json:"off,omitempty"`        // the setting turns the route off: the service does not have it
+}
+
+// IsList reports whether the path is that of the list of the resource, such as /orders/:id/lines of the resource lines.
+func (r *Route) IsList() bool { return r.Resource != "" && path.Base(r.Path) == r.Resource }
+
+// IsRecord reports whether the path is that of a record of the resource, such as /orders/:id/lines/:lineId of the resource lines.
+func (r *Route) IsRecord() bool {
+	list, record := path.Split(r.Path)
+	return r.Resource != "" && strings.HasPrefix(record, ":") && path.Base(list) == r.Resource
 }
 
 // Kind is a kind of callers.

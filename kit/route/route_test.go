@@ -48,6 +48,27 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestPlaces checks which paths are those of a list and of a record.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	var table route.Table
+	table.Serve(gin.New(), "/api", nil)
+	for path, want := range map[string]string{
+		"/lines": "true false", "/orders/:id/lines": "true false", "/lines/:id": "false true", "/orders/:id/lines/:lineId": "false true",
+		"/lines/changes": "false false", "/lines/:id/cancel": "false false", "/deadlines/:id": "false false", "/orders/:id": "false false",
+	} {
+		table.Router().Resource(listing.Spec{Name: "lines"}).GET(path, route.Public, rest.NoContent)
+		r := table.Routes()[len(table.Routes())-1]
+		if got := fmt.Sprint(r.IsList(), r.IsRecord()); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	table.Router().GET("/lines", route.Public, rest.NoContent)
+	if table.Routes()[len(table.Routes())-1].IsList() {
+		t.Error("a route of no resource is one of its list")
+	}
+}
+
 // TestDescribe encodes a table with a route that a setting turns off, which Routes and Match do not return.
 func TestDescribe(t *testing.T) {
 	t.Parallel()

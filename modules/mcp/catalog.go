@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,11 +56,11 @@ func newCatalog(table *route.Table) *catalog {
 		panic(err) // unreachable: the document is embedded
 	}
 	for _, r := range table.Routes() {
-		path := strings.TrimPrefix(pathParameter.ReplaceAllString(r.Path, "{$1}"), table.Root())
-		if op := c.document.Paths[path][strings.ToLower(r.Method)]; op != nil && r.Resource != "" {
+		documented := strings.TrimPrefix(pathParameter.ReplaceAllString(r.Path, "{$1}"), table.Root())
+		if op := c.document.Paths[documented][strings.ToLower(r.Method)]; op != nil && r.Resource != "" {
 			found := c.resources[r.Resource]
 			found.name = r.Resource
-			found.add(r.Method, path, op)
+			found.add(r, documented, op)
 			c.resources[r.Resource] = found
 		}
 	}
@@ -71,20 +72,19 @@ func newCatalog(table *route.Table) *catalog {
 // pathParameter matches a parameter in the path of a route.
 var pathParameter = regexp.MustCompile(`:(\w+)`)
 
-// add adds an operation, unless its path is neither that of the list nor that of a record.
-func (r *resource) add(method, path string, op *operation) {
-	parent, last := path[:strings.LastIndexByte(path, '/')], path[strings.LastIndexByte(path, '/')+1:]
+// add adds an operation of a row with the documented path, unless the path is neither that of the list nor that of a record.
+func (r *resource) add(row *route.Route, documented string, op *operation) {
 	operations := map[string]**operation{}
 	switch {
-	case last == r.name:
-		r.collection = path
+	case row.IsList():
+		r.collection = documented
 		operations = map[string]**operation{http.MethodGet: &r.list, http.MethodPost: &r.create}
-	case last[0] == '{' && strings.HasSuffix(parent, "/"+r.name):
-		r.collection, r.record = parent, path
+	case row.IsRecord():
+		r.collection, r.record = path.Dir(documented), documented
 		operations = map[string]**operation{http.MethodGet: &r.get, http.MethodPatch: &r.update, http.MethodDelete: &r.deletion}
 	}
-	if operations[method] != nil {
-		*operations[method] = op
+	if operations[row.Method] != nil {
+		*operations[row.Method] = op
 	}
 }
 
