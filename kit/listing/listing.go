@@ -40,10 +40,11 @@ const (
 	Date
 	UUID
 	Decimal
+	Email // an email address; values are compared in their normal form
 )
 
 // typeNames are the names of the types in JSON.
-var typeNames = []string{"text", "int", "float", "bool", "time", "id", "enum", "date", "uuid", "decimal"}
+var typeNames = []string{"text", "int", "float", "bool", "time", "id", "enum", "date", "uuid", "decimal", "email"}
 
 // MarshalText implements encoding.TextMarshaler.
 func (t Type) MarshalText() ([]byte, error) { return []byte(typeNames[t]), nil }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/emailaddress"
 	"example.com/ginseng/kit/exchange"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
@@ -391,7 +392,7 @@ func (f Filter) operators() []store.Op {
 		return []store.Op{opIn}
 	case f.Type == Bool:
 		return []store.Op{store.OpNe}
-	case f.Type == ID, f.Type == Enum, f.Type == UUID:
+	case f.Type == ID, f.Type == Enum, f.Type == UUID, f.Type == Email:
 		return []store.Op{store.OpNe, opIn}
 	}
 	return []store.Op{store.OpGt, store.OpGte, store.OpLt, store.OpLte, store.OpNe, opIn}
@@ -418,7 +419,16 @@ func (p *parser) value(c condition, text string) (value any, ok bool) {
 // parsers has the function that parses the values of each filter type. Text and Enum need no parser.
 var parsers = map[Type]func(string) (any, *apperr.Field){
 	Int: scalar[int64], Float: scalar[float64], Bool: scalar[bool], Time: scalar[store.Time], ID: scalar[store.ID],
-	Date: scalar[store.Date], UUID: scalar[store.UUID], Decimal: scalar[store.Decimal],
+	Date: scalar[store.Date], UUID: scalar[store.UUID], Decimal: scalar[store.Decimal], Email: address,
+}
+
+// address returns the normal form of an email address.
+func address(text string) (any, *apperr.Field) {
+	normal, ok := emailaddress.Normalize(text)
+	if !ok {
+		return nil, &apperr.Field{Code: apperr.Format, Message: "Must be an email address."}
+	}
+	return normal, nil
 }
 
 func scalar[T any](text string) (any, *apperr.Field) { return rest.Parse[T](text) }

@@ -190,6 +190,7 @@ func spec() listing.Spec {
 		Search: []string{"name", "email", "emailWords"},
 		Sort:   []string{"name", "email", "createdAt"},
 		Filter: []listing.Filter{
+			{Field: "email", Type: listing.Email},
 			{Field: "role", Type: listing.Enum, Values: Roles},
 			{Field: "createdAt", Type: listing.Time},
 			{Field: "emailVerified", Type: listing.Bool, Absent: true},

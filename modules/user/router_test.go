@@ -75,6 +75,9 @@ func TestUsers(t *testing.T) {
 
 		row("list, admin", request{Method: "GET", Path: "/users?q=" + ada.Email[:24] + "&fields=email", As: admin.Token}, 200, []string{`"count":1`, ada.Email}, []string{"name"}),
 		row("list, filter", request{Method: "GET", Path: "/users?role=admin", As: admin.Token}, 200, []string{`"count":1`, admin.Email}, []string{ada.Email, `"password"`}),
+		row("list, address", request{Method: "GET", Path: "/users?email=%20" + strings.ToUpper(ada.Email), As: admin.Token}, 200, []string{`"count":1`, ada.Email}, nil),
+		row("list, part of an address", request{Method: "GET", Path: "/users?email=" + ada.Email[1:], As: admin.Token}, 200, []string{`"count":0`}, nil),
+		row("list, no address", request{Method: "GET", Path: "/users?email=ada", As: admin.Token}, 400, []string{`"param":"email","code":"format"`}, nil),
 		row("list, secret field", request{Method: "GET", Path: "/users?fields=password", As: admin.Token}, 400, nil, nil),
 
 		row("change", request{Method: "PATCH", Path: path, As: ada.Token, JSON: `{"name":" Ada L ","picture":"https://example.com/a.png"}`}, 200, []string{`"name":"Ada L"`, `"picture":"https://example.com/a.png"`}, nil),
@@ -99,6 +102,7 @@ func TestUsers(t *testing.T) {
 		row("admin removes the role", request{Method: "PATCH", Path: path, As: admin.Token, JSON: `{"role":"user"}`}, 200, []string{`"role":"user"`}, nil),
 
 		row("admin changes the address", request{Method: "PATCH", Path: "/users/" + eve.ID, As: admin.Token, JSON: `{"email":"Eve@BÜCHER.example"}`}, 200, []string{`"email":"eve@xn--bcher-kva.example"`}, nil),
+		row("list, address in Unicode", request{Method: "GET", Path: "/users?email[in]=" + url.QueryEscape("eve@BÜCHER.example"), As: admin.Token}, 200, []string{`"count":1`, eve.ID}, nil),
 		row("which ends the sessions", request{Method: "GET", Path: "/users/me", As: eve.Token}, 401, nil, nil),
 		row("to one in use", request{Method: "PATCH", Path: "/users/" + eve.ID, As: admin.Token, JSON: map[string]string{"email": ada.Email}}, 409, []string{`"param":"email"`}, nil),
 		row("to none", request{Method: "PATCH", Path: "/users/" + eve.ID, As: admin.Token, JSON: `{"email":"eve"}`}, 400, []string{`"param":"email","code":"format"`}, nil),

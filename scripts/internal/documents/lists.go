@@ -35,6 +35,7 @@ var filterTypes = map[string]struct {
 	"enum":    {spec.SimpleSchema{Type: "string"}, equality},
 	"date":    {spec.SimpleSchema{Type: "string", Format: "date"}, ordering},
 	"uuid":    {spec.SimpleSchema{Type: "string", Format: "uuid"}, equality},
+	"email":   {spec.SimpleSchema{Type: "string", Format: "email"}, equality},
 	"decimal": {spec.SimpleSchema{Type: "string", Format: "decimal"}, ordering},
 }
 
