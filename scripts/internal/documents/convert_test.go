@@ -2,6 +2,7 @@ package documents
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"reflect"
 	"strings"
@@ -103,6 +104,31 @@ func TestComponents(t *testing.T) {
 		if components.Examples[code] == nil {
 			t.Errorf("components.json has no example of %s", code)
 		}
+	}
+}
+
+// TestOwnCode has an error code that components.json does not know.
+func TestOwnCode(t *testing.T) {
+	t.Parallel()
+	swagger := strings.NewReplacer(`"description": "conflict: the room is taken"`, `"description": "sold_out: no seat is left, or none is free; conflict: taken"`,
+		`"enum": ["conflict"`, `"enum": ["sold_out", "conflict"`).Replace(sample)
+	out, err := convert([]byte(swagger), nil)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]struct {
+				Content map[string]struct {
+					Examples map[string]struct{ Value any }
+				}
+			}
+		}
+	}
+	if err = errors.Join(err, json.Unmarshal(out, &doc)); err != nil {
+		t.Fatal(err)
+	}
+	examples := doc.Paths["/raw"]["post"].Responses["409"].Content["application/problem+json"].Examples
+	want := parsed(t, `{"type": "about:blank", "title": "Conflict", "status": 409, "code": "sold_out", "detail": "No seat is left, or none is free.", "requestId": "5f0e8c1b9d3a47e2a6c4"}`)
+	if _, conflict := examples["conflict"]; !conflict || !reflect.DeepEqual(examples["sold_out"].Value, want) {
+		t.Errorf("%v", examples)
 	}
 }
 
@@ -216,6 +242,8 @@ func TestRefused(t *testing.T) {
 		{"one name for two operations", `"/raw"`, `"/things/by-id"`, ""},
 		{"one name for two definitions", `"Raw": {`, `"other.Thing": {"type": "object"}, "Raw": {`, "would have the same name; rename one with @name"},
 		{"error without a code", `"description": "unauthorized"`, `"description": "who is it?"`, `PUT /things/{id}: status 401: the description "who is it?" does not begin with an error code`},
+		{"code that is not declared", `"description": "conflict: the room is taken"`, `"description": "conflict: the room is taken; sold_out: no seat is left"`,
+			`POST /raw: status 409: no module declares the error code sold_out in the description "conflict: the room is taken; sold_out: no seat is left"; add r.Codes`},
 		{"unknown credential", `{"UserToken": []}`, `{"Token": []}`, `undefined security scheme "Token"`},
 		{"example of another type", `"maxLength": 9`, `"maxLength": 3`, "maximum string length is 3"},
 	} {

@@ -7,7 +7,9 @@ import (
 	"maps"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -98,8 +100,8 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 		r := ref.Value
 		if media := r.Content.Get("application/json"); media != nil && media.Schema.Ref == problemRef {
 			r.Content = openapi3.Content{problemType: media}
-			if e.examples(media, op, *r.Description); len(media.Examples) == 0 {
-				return fmt.Errorf("status %s: the description %q does not begin with an error code", status, *r.Description)
+			if err := e.examples(media, op, status, *r.Description); err != nil {
+				return fmt.Errorf("status %s: %w", status, err)
 			}
 			switch {
 			case status == "403":
@@ -146,30 +148,59 @@ func isConditional(op *openapi3.Operation) bool {
 	return header("header", "If-Match") != nil || header("header", "If-None-Match") != nil
 }
 
-// examples adds an example for each code at the beginning of the description of an error, for example "not_found", or
-// "malformed_body; validation_failed: two different access_token". The detail of the conflict example is the text after
-// "conflict: " in the description.
-func (e enricher) examples(media *openapi3.MediaType, op *openapi3.Operation, description string) {
+// codeShape matches what looks like an error code, and not like a word of a description.
+var codeShape = regexp.MustCompile(`^[a-z]+(_[a-z]+)+$`)
+
+// examples adds an example for each code in the description of an error with the status, for example "not_found", or
+// "conflict: the seat is taken; sold_out: no seat is left". The detail of the example of a conflict, and of a code without an
+// example in components.json, is the text after the code. examples fails if the description does not begin with a code, or has
+// a code that no module declares.
+func (e enricher) examples(media *openapi3.MediaType, op *openapi3.Operation, status, description string) error {
 	media.Examples = openapi3.Examples{}
-	text, own := strings.CutPrefix(description, "conflict: ")
 	for _, part := range strings.FieldsFunc(description, func(r rune) bool { return r == ',' || r == ';' }) {
-		code, _, _ := strings.Cut(strings.TrimSpace(part), ":")
+		code, _, explained := strings.Cut(strings.TrimSpace(part), ":")
+		_, text, _ := strings.Cut(description, code+": ")
+		text, _, _ = strings.Cut(text, ";")
 		switch {
-		case !e.hasCode(code):
-		case code == "conflict" && own:
-			problem := maps.Clone(components.Examples[code].Value.Value.(map[string]any))
-			problem["detail"] = strings.ToUpper(text[:1]) + text[1:] + "."
+		case e.declares(code) && components.Examples[code] == nil:
+			number, _ := strconv.Atoi(status)
+			problem := map[string]any{
+				"type": "about:blank", "title": http.StatusText(number), "status": number, "code": code, "detail": sentence(text), "requestId": "5f0e8c1b9d3a47e2a6c4",
+			}
 			media.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
-		default:
+		case code == "conflict" && strings.HasPrefix(description, "conflict: ") && e.hasCode(code):
+			problem := maps.Clone(components.Examples[code].Value.Value.(map[string]any))
+			problem["detail"] = sentence(strings.TrimPrefix(description, "conflict: "))
+			media.Examples[code] = &openapi3.ExampleRef{Value: openapi3.NewExample(problem)}
+		case e.hasCode(code):
 			e.addExample(media, op, code)
+		case explained && codeShape.MatchString(code):
+			return fmt.Errorf("no module declares the error code %s in the description %q; add r.Codes to the Routes of its module", code, description)
 		}
 	}
+	if len(media.Examples) == 0 {
+		return fmt.Errorf("the description %q does not begin with an error code", description)
+	}
+	return nil
+}
+
+// sentence returns a text with a capital letter at its beginning and a full stop.
+func sentence(text string) string {
+	if text == "" {
+		return "The error has no description."
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// declares reports whether the document declares the error code.
+func (e enricher) declares(code string) bool {
+	schema := e.doc.Components.Schemas["ErrorCode"]
+	return schema != nil && slices.Contains(schema.Value.Enum, any(code))
 }
 
 // hasCode reports whether the document declares the error code, and components.json has an example of it.
 func (e enricher) hasCode(code string) bool {
-	schema := e.doc.Components.Schemas["ErrorCode"]
-	return schema != nil && slices.Contains(schema.Value.Enum, any(code)) && components.Examples[code] != nil
+	return e.declares(code) && components.Examples[code] != nil
 }
 
 // addExample adds the example of an error and returns the status of the error. The operations share an example, unless the
