@@ -75,9 +75,10 @@ export class Records extends Map {
     return body
   }
 
+  /** In Node.js, the signal of a Request has no effect after the Request was garbage-collected (nodejs/node#55428): fetch needs it, too. */
   #fetch(path, headers, signal) {
     const request = new Request(this.#address + path, { headers: { ...this.#headers, ...headers }, signal, credentials: 'omit' })
-    return this.#session ? this.#session.fetch(request) : fetch(request)
+    return this.#session ? this.#session.fetch(request, { signal }) : fetch(request, { signal })
   }
 
   /** Reads one connection to its end. */
@@ -88,7 +89,7 @@ export class Records extends Map {
     let text = ''
     const decoder = new TextDecoder()
     const reader = response.body.getReader()
-    const cancel = () => reader.cancel() // in Node.js, the signal of a Request ends with the Request's garbage collection: nodejs/node#55428
+    const cancel = () => reader.cancel().catch(() => {}) // rejects if fetch has canceled it already
     signal.addEventListener('abort', cancel)
     try {
       for (let part = await reader.read(); !part.done; part = await reader.read()) {

@@ -10,12 +10,12 @@ export class Problem extends Error {
   }
 }
 
-/** Calls the API. Resolves to the JSON body, or null for 204. Rejects with a Problem, or with the error of fetch. */
+/** Calls the API. json is a value to send; init is that of fetch. Resolves to the JSON body, or null for 204. Rejects with a Problem, or with the error of fetch. */
 export async function send(url, { json, headers, ...init } = {}) {
   const response = await fetch(url, {
     ...init,
     headers: json ? { 'Content-Type': 'application/json', ...headers } : headers,
-    body: json && JSON.stringify(json),
+    body: json ? JSON.stringify(json) : init.body,
     credentials: 'omit', // no cookies, and no password dialog of the browser at a 401
   })
   if (!response.ok) throw new Problem(response, await response.json().catch(() => ({})))
@@ -115,12 +115,12 @@ export class Session {
     return this.#asUser((Authorization) => send(this.#base + path, { ...init, headers: { ...init.headers, Authorization } }))
   }
 
-  /** Like fetch(request) as the user, for libraries that build a Request. Rejects with a Problem on 401. */
-  fetch(request) {
+  /** Like fetch(request, init) as the user, for libraries that build a Request. Rejects with a Problem on 401. */
+  fetch(request, init) {
     return this.#asUser(async (authorization) => {
       const copy = request.clone() // a body can be read once
       copy.headers.set('Authorization', authorization)
-      const response = await fetch(copy)
+      const response = await fetch(copy, init)
       if (response.status === 401) throw new Problem(response, await response.json().catch(() => ({})))
       return response
     })

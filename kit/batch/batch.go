@@ -101,13 +101,13 @@ func (m *Module) run(g *gin.Context) error {
 	return nil
 }
 
-// checkRoutes fails with ValidationFailed unless every operation calls a route of a resource that writes records. It ignores
+// checkRoutes fails with ValidationFailed unless every operation calls a route of a resource that writes records and takes parameters. It ignores
 // operations with another method, which Bind rejects.
 func (m *Module) checkRoutes(operations Operations) error {
 	var fieldErrs []apperr.Field
 	for i, op := range operations {
 		row := m.Table.Match(op.Method, m.Table.Root()+op.Path)
-		if rest.Valid(op.Method, "oneof=POST PUT PATCH DELETE") && (row == nil || row.Resource == "") {
+		if rest.Valid(op.Method, "oneof=POST PUT PATCH DELETE") && (row == nil || row.Resource == "" || row.Raw > 0) {
 			fieldErrs = append(fieldErrs, apperr.Field{
 				In: "body", Param: fmt.Sprintf("operations[%d].path", i), Code: apperr.NotAllowed,
 				Message: "A batch can only call methods and paths that write records of a resource.", Expected: m.Table.Resources(),

@@ -13,6 +13,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
@@ -31,6 +32,19 @@ func newModule(db store.DB, method, path string, handler route.Handler) *Module 
 		DB: db, Table: table,
 		Authenticate: func(context.Context, *gin.Context) (access.Principal, error) { return access.Principal{}, nil },
 		Keep:         func(context.Context, *gin.Context, int, []byte) error { return nil },
+	}
+}
+
+// TestRawOperation has an operation whose route reads the body itself. It is rejected before another operation runs.
+func TestRawOperation(t *testing.T) {
+	t.Parallel()
+	table := &route.Table{}
+	table.Router().Resource(listing.Spec{Name: "things"}).PUT("/things/:id/cover", route.User, rest.NoContent, route.Raw(1<<20))
+	h := &Module{Table: table}
+	err := h.checkRoutes(Operations{{Method: "PUT", Path: "/things/1/cover"}})
+	var invalid *apperr.Error
+	if !errors.As(err, &invalid) || len(invalid.Fields) != 1 || invalid.Fields[0].Code != apperr.NotAllowed {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -32,6 +32,8 @@ func (b *rawBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+const maxRawBody = 8 << 20 // maximum size of a body in RawBody, in bytes
+
 // errConsumed is a mistake of the programmer. Without it, the second of two reads of a body would be empty.
 var errConsumed = errors.New("rest: the body has already been read: add route.Raw to the route, and read the body with rest.RawBody")
 
@@ -53,7 +55,8 @@ func SetRaw(g *gin.Context, buffer func()) {
 
 // RawBody returns the whole body of a request to a route with route.Raw, exactly as the client sent it, for example to verify a
 // signature. Further calls return the same bytes, which must not be changed. To stream a body, read g.Request.Body
-// instead: its Read returns the same errors. PayloadTooLarge: the body is larger than the limit of route.Raw. MalformedBody: the body
+// instead: its Read returns the same errors. PayloadTooLarge: the body is larger than the limit of route.Raw, or than 8 MiB, because
+// it is in memory as a whole. MalformedBody: the body
 // is incomplete. RequestTimeout: the body arrived too slowly. Unavailable: other bodies are using the memory for large bodies. Any
 // other error is a mistake of the programmer, with status 500: the route does not have route.Raw, or a handler has already read
 // g.Request.Body.
@@ -70,7 +73,7 @@ func RawBody(g *gin.Context) ([]byte, error) {
 	if raw.buffer != nil {
 		raw.buffer()
 	}
-	raw.data, raw.err = readAll(g.Request.Body, g.Request.ContentLength)
+	raw.data, raw.err = readAll(http.MaxBytesReader(nil, g.Request.Body, maxRawBody), g.Request.ContentLength)
 	raw.done = true
 	return raw.data, raw.err
 }

@@ -85,6 +85,19 @@ func TestConsumedBody(t *testing.T) {
 	}
 }
 
+// TestRawMemory reads a body that is too large for the memory.
+func TestRawMemory(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]bool{maxRawBody: true, maxRawBody + 1: false} {
+		g := bodyContext(strings.NewReader(strings.Repeat("x", size)))
+		SetRaw(g, nil)
+		read, err := RawBody(g)
+		if (err == nil) != want || want && len(read) != size || !want && !apperr.Is(err, apperr.PayloadTooLarge) {
+			t.Errorf("%d bytes: %d, %v", size, len(read), err)
+		}
+	}
+}
+
 // TestRawErrors reads raw bodies that end early, as a whole and as a stream. Both have the errors of Body.
 func TestRawErrors(t *testing.T) {
 	t.Parallel()

@@ -304,6 +304,10 @@ func TestUndocumented(t *testing.T) {
 	}
 	got := callWith(cli{dir: dir, document: fails}, "note", "text")
 	after := files(t, dir)
+	mismatch := func(string, string, map[string]string) (trees.Tree, error) { return nil, documents.ErrMismatch }
+	if other := callWith(cli{dir: dir, document: mismatch}, "--undo", "note"); other.code != command.ExitOK || !strings.Contains(other.out, "then run make docs") {
+		t.Errorf("%+v", other)
+	}
 	if got.code != command.ExitOK || !strings.Contains(got.out, "undefined: x\nCorrect the errors, then run make docs.") || strings.Contains(got.out, "written docs/") {
 		t.Errorf("%+v", got)
 	}

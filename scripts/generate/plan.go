@@ -247,11 +247,16 @@ func (p *plan) summary() string {
 // replaces files of the project; see documents.Routes.
 type documenter func(root, source string, overlay map[string]string) (trees.Tree, error)
 
+// isUndocumented reports whether the documents cannot be generated because of code that the command does not change.
+func isUndocumented(err error) bool {
+	return errors.Is(err, documents.ErrRoutes) || errors.Is(err, documents.ErrMismatch)
+}
+
 // apply makes the changes of p and of the API documents, all or none, even if the process is killed. If the project does not
-// compile, the API documents stay as they are, and p.done says what to do.
+// compile, or its annotations do not fit, the API documents stay as they are, and p.done says what to do.
 func (p *plan) apply(document documenter) error {
 	changes, err := p.documentChanges(document)
-	if errors.Is(err, documents.ErrRoutes) {
+	if isUndocumented(err) {
 		p.done = fmt.Sprintf("The API documents are not changed: %v\nCorrect the errors, then run make docs.\n\n%s", err, p.done)
 		p.undocumented, err = true, nil
 	}
@@ -315,7 +320,7 @@ func (p *plan) documentChanges(document documenter) ([]trees.Change, error) {
 		}
 	}
 	contents, err := document(p.root, dir, overlay)
-	if errors.Is(err, documents.ErrRoutes) {
+	if isUndocumented(err) {
 		return nil, err
 	}
 	if err != nil {

@@ -66,7 +66,7 @@ async function check(name, address, create, token) {
   } finally {
     source.close()
     curl.kill()
-    gc() // it must not end the effect of the signal
+    if (name === 'direct') gc() // it must not end the effect of the signal
     stop.abort()
     await inTime(`${name}: changes.mjs stops`, followed)
   }

@@ -40,6 +40,12 @@ export async function run(service: Service) {
   const unavailable = connect(service.address, { fetch: async () => new Response(null, empty) })
   await assert.rejects(async () => data(await unavailable['/articles'].GET()), { status: 502 })
 
+  // A call without a client: JSON, and any body of fetch.
+  const title = (record: unknown) => (record as Schemas['Article']).title
+  const path = `/articles/${roots.id}`
+  assert.equal(title(await session.call(path, { method: 'PATCH', json: { title: 'As JSON' } })), 'As JSON')
+  assert.equal(title(await session.call(path, { method: 'PATCH', body: new URLSearchParams({ title: 'As a form' }) })), 'As a form')
+
   await session.signOut()
   await assert.rejects(user['/users/me'].GET(), { status: 401, code: 'unauthorized' })
 }

@@ -243,7 +243,7 @@ func TestRefused(t *testing.T) {
 		{"one name for two definitions", `"Raw": {`, `"other.Thing": {"type": "object"}, "Raw": {`, "would have the same name; rename one with @name"},
 		{"error without a code", `"description": "unauthorized"`, `"description": "who is it?"`, `PUT /things/{id}: status 401: the description "who is it?" does not begin with an error code`},
 		{"code that is not declared", `"description": "conflict: the room is taken"`, `"description": "conflict: the room is taken; sold_out: no seat is left"`,
-			`POST /raw: status 409: no module declares the error code sold_out in the description "conflict: the room is taken; sold_out: no seat is left"; add r.Codes`},
+			`POST /raw: status 409: the annotations do not fit the service: no module declares the error code sold_out in the description "conflict: the room is taken; sold_out: no seat is left"; add r.Codes`},
 		{"unknown credential", `{"UserToken": []}`, `{"Token": []}`, `undefined security scheme "Token"`},
 		{"example of another type", `"maxLength": 9`, `"maxLength": 3`, "maximum string length is 3"},
 	} {

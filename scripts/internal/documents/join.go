@@ -2,6 +2,7 @@ package documents
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -43,7 +44,10 @@ type joiner struct {
 	hasKeys bool             // the service has API keys
 }
 
-// join adds to the operations of a document what the table knows. It fails if the table does not have an operation.
+// ErrMismatch means that the annotations do not fit the routes or the error codes of the service.
+var ErrMismatch = errors.New("the annotations do not fit the service")
+
+// join adds to the operations of a document what the table knows. ErrMismatch: the table does not have an operation.
 func join(swagger *spec.Swagger, table Table) error {
 	j := joiner{Swagger: swagger, rows: map[string][]row{}}
 	if swagger.Paths != nil {
@@ -63,7 +67,8 @@ func join(swagger *spec.Swagger, table Table) error {
 			switch {
 			case o.Operation == nil:
 			case rows == nil:
-				return fmt.Errorf("%s %s is annotated, but no router adds this route: correct the annotation @Router, or the router", o.method, p)
+				return fmt.Errorf("%w: %s %s is annotated, but no router adds this route: correct @Router, add the module to modules.go, or use route.Setting if a setting turns the route off",
+					ErrMismatch, o.method, p)
 			default:
 				j.operation(o.Operation, rows, p)
 			}
@@ -91,31 +96,42 @@ func documented(r row) string {
 // operation adds the facts about the rows of an operation with a path.
 func (j joiner) operation(op *spec.Operation, rows []row, p string) {
 	r := rows[0]
+	op.Extensions = maps.Clone(op.Extensions) // swag shares them between the paths of an annotation
+	responses := *op.Responses
+	responses.StatusCodeResponses = maps.Clone(responses.StatusCodeResponses)
+	op.Responses = &responses
 	j.access(op, r)
 	if r.Setting != "" && !slices.ContainsFunc(rows, func(other row) bool { return other.Setting != r.Setting }) {
 		op.AddExtension(settingMark, r.Setting)
 	}
-	if r.Caller == "step-up" || r.Caller == "step-up-admin" {
+	if (r.Caller == "step-up" || r.Caller == "step-up-admin") && !strings.Contains(op.Description, recentSignIn) {
 		op.Description = strings.TrimSpace(op.Description + " " + recentSignIn)
 	}
 	if r.Restricted {
 		op.AddExtension(restrictedMark, true)
 	}
-	if r.JSONOnly && op.Consumes == nil {
+	if r.JSONOnly && len(op.Consumes) == 0 {
 		op.Consumes = []string{"application/json"}
 	}
 	j.parameters(op, r, p)
 	j.resource(op, r, p)
-	imply := func(status int, descriptions ...string) {
+	for status, implied := range impliedErrors(r) {
 		response, annotated := op.Responses.StatusCodeResponses[status]
-		if annotated {
-			descriptions[0] = response.Description
-		} else {
-			response = *spec.NewResponse().WithSchema(spec.RefProperty("#/definitions/Problem"))
+		switch {
+		case !annotated:
+			response = *spec.NewResponse().WithSchema(spec.RefProperty("#/definitions/Problem")).WithDescription(strings.Join(implied, "; "))
+		case slices.Contains(implied, stepUp) && !strings.Contains(response.Description, "reauthentication_required"):
+			response.Description += "; " + stepUp
 		}
-		response.Description = strings.TrimPrefix(strings.Join(descriptions, "; "), "; ")
 		op.Responses.StatusCodeResponses[status] = response
 	}
+}
+
+// impliedErrors returns the descriptions of the errors that a row implies, by status. An annotation of the same status replaces
+// them, except stepUp.
+func impliedErrors(r row) map[int][]string {
+	errs := map[int][]string{}
+	imply := func(status int, descriptions ...string) { errs[status] = append(errs[status], descriptions...) }
 	switch r.Caller {
 	case "admin":
 		imply(http.StatusForbidden, notAdmin)
@@ -127,7 +143,7 @@ func (j joiner) operation(op *spec.Operation, rows []row, p string) {
 		imply(http.StatusForbidden, notAdmin, stepUp)
 		imply(http.StatusTooManyRequests, stepUpLimit)
 	case "step-up":
-		imply(http.StatusForbidden, "", stepUp)
+		imply(http.StatusForbidden, stepUp)
 		imply(http.StatusTooManyRequests, stepUpLimit)
 	case "step-up-others":
 		imply(http.StatusForbidden, "forbidden: the caller is neither the user nor an admin", stepUp)
@@ -139,11 +155,12 @@ func (j joiner) operation(op *spec.Operation, rows []row, p string) {
 	if r.Stream {
 		imply(http.StatusTooManyRequests, "too_many_requests: too many open streams")
 	}
+	return errs
 }
 
-// callers has the value of x-caller for the kinds that have another name. StepUpOthers is user, because the path decides whether
+// callers has the value of x-caller for the kinds that have another name. step-up-others is user, because the path decides whether
 // it needs a recent sign-in.
-var callers = map[string]string{"refresh": "public", "step-up-admin": "step-up", "step-up-others": "user"}
+var callers = map[string]string{"open": "public", "refresh": "public", "step-up-admin": "step-up", "step-up-others": "user"}
 
 // security has the security requirements of the kinds that require a credential.
 var security = map[string][]string{
@@ -153,14 +170,18 @@ var security = map[string][]string{
 
 // access adds the security requirements and the extensions that describe access.
 func (j joiner) access(op *spec.Operation, r row) {
-	op.AddExtension(callerMark, cmp.Or(callers[r.Caller], r.Caller))
+	caller := cmp.Or(callers[r.Caller], r.Caller)
+	if caller == "master" && slices.ContainsFunc(op.Security, func(all map[string][]string) bool { return all["BasicAuth"] != nil }) {
+		caller = "sign-in" // PUBLIC_SIGNUP decides whether it also needs the master key
+	}
+	op.AddExtension(callerMark, caller)
 	if r.Caller == "step-up-admin" {
 		op.AddExtension(rolesMark, []string{"admin"})
 	}
 	if r.Roles != nil {
 		op.AddExtension(rolesMark, r.Roles)
 	}
-	if r.Resource != "" && r.Method != http.MethodGet && r.Raw == 0 {
+	if r.Resource != "" && r.Method != http.MethodGet && r.Raw == 0 && r.Caller != "master" {
 		op.AddExtension(batchMark, true)
 	}
 	if op.Security == nil {
@@ -171,10 +192,12 @@ func (j joiner) access(op *spec.Operation, r row) {
 	if r.Caller == "provider" {
 		op.AddExtension(optionalMark, true)
 	}
+	isKey := func(all map[string][]string) bool { return all[apiKeyScheme] != nil }
 	if !j.hasKeys {
+		op.Security = slices.DeleteFunc(op.Security, isKey)
 		return
 	}
-	if r.AnyKey || r.Resource != "" && len(op.Security) > 0 {
+	if (r.AnyKey || r.Resource != "" && len(op.Security) > 0) && r.Caller != "master" && !slices.ContainsFunc(op.Security, isKey) {
 		op.Security = append(op.Security, map[string][]string{apiKeyScheme: {}})
 	}
 	if r.Resource != "" && r.Caller != "master" {

@@ -28,6 +28,7 @@ type operations map[string]*spec.Operation
 
 func (o operations) operation(key string, options ...func(*spec.Operation)) {
 	op := spec.NewOperation("").RespondsWith(204, spec.NewResponse())
+	op.Consumes, op.Extensions = []string{}, spec.Extensions{} // as swag does
 	for _, option := range options {
 		option(op)
 	}
@@ -150,6 +151,20 @@ func TestFacts(t *testing.T) {
 	ops.operation("POST /step/admin")
 	ops.operation("POST /step/others")
 	ops.operation("POST /page")
+	ops.operation("POST /page/admin")
+	ops.operation("POST /open")
+	ops.operation("POST /auth", func(op *spec.Operation) {
+		op.Security = []map[string][]string{{"BasicAuth": {}, "MasterKey": {}}}
+	})
+	ops.operation("POST /key", func(op *spec.Operation) {
+		op.SecuredWith("UserToken", []string{}...)
+		op.Security = append(op.Security, map[string][]string{apiKeyScheme: {}})
+	})
+	ops.operation("PUT /both", func(op *spec.Operation) {
+		op.RespondsWith(403, spec.NewResponse().WithDescription("reauthentication_required: as before"))
+	})
+	shared := *ops["PUT /both"]
+	ops["PATCH /both"] = &shared // as swag does for two paths of an annotation
 	swagger, err := ops.joined(t, func(r *route.Router) {
 		r.Codes("sold_out")
 		r.GET("/users/:id/api-keys", route.User, rest.NoContent)
@@ -163,6 +178,12 @@ func TestFacts(t *testing.T) {
 		r.POST("/step/admin", route.StepUpAdmin, rest.NoContent)
 		r.POST("/step/others", route.StepUpOthers, rest.NoContent)
 		r.POST("/page", route.Refresh, rest.NoContent, route.CheckOrigin, route.JSONOnly, route.AllowRestricted)
+		r.POST("/page/admin", route.Admin, rest.NoContent, route.CheckOrigin)
+		r.POST("/open", route.Open, rest.NoContent)
+		r.POST("/auth", route.Master, rest.NoContent)
+		r.POST("/key", route.User, rest.NoContent, route.AllowAPIKey)
+		r.PUT("/both", route.StepUp, rest.NoContent)
+		r.PATCH("/both", route.StepUpAdmin, rest.NoContent, route.AllowRestricted)
 		r = r.Resource(things)
 		r.GET("/things", route.Public, rest.NoContent, route.AnyQuery)
 		r.POST("/things", route.Master, rest.NoContent, route.Idempotent)
@@ -176,7 +197,7 @@ func TestFacts(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		"GET /things":           `public scope=things:read`,
-		"POST /things":          `master MasterKey APIKey batch Idempotency-Key 401:unauthorized: the master key is missing or wrong`,
+		"POST /things":          `master MasterKey Idempotency-Key 401:unauthorized: the master key is missing or wrong`,
 		"GET /things/changes":   `user UserToken APIKey scope=things:read Last-Event-ID 429:too_many_requests`,
 		"GET /things/{id}":      `public scope=things:read If-None-Match`,
 		"DELETE /things/{id}":   `user UserToken APIKey scope=things:write batch If-Match`,
@@ -189,10 +210,18 @@ func TestFacts(t *testing.T) {
 		"POST /step/admin":      `step-up UserToken BasicAuth roles=[admin] 403:forbidden: the caller is not an admin; reauthentication_required 429:too_many_requests recent`,
 		"POST /step/others":     `user UserToken BasicAuth 403:forbidden: the caller is neither the user nor an admin; reauthentication_required 429:too_many_requests`,
 		"POST /page":            `public restricted [application/json] 403:forbidden: the header Origin is not one of CORS_ORIGINS`,
+		"POST /page/admin":      `admin UserToken 403:forbidden: the caller is not an admin; forbidden: the header Origin is not one of CORS_ORIGINS`,
+		"POST /open":            `public`,
+		"POST /key":             `user UserToken APIKey`,
+		"PUT /both":             `step-up UserToken BasicAuth 403:reauthentication_required: as before 429:too_many_requests recent`,
+		"PATCH /both":           `step-up UserToken BasicAuth roles=[admin] restricted 403:reauthentication_required: as before 429:too_many_requests recent`,
 	} {
 		if got := facts(ops[key]); got != want {
 			t.Errorf("%s: %s, want %s", key, got, want)
 		}
+	}
+	if got := ops["POST /auth"].Extensions[callerMark]; got != "sign-in" {
+		t.Errorf("POST /auth: %v", got)
 	}
 	description := keyUsage + "*:read, *:write, admin, things:read, things:write."
 	if scheme := swagger.SecurityDefinitions[apiKeyScheme]; scheme == nil || scheme.Description != description {
@@ -225,7 +254,7 @@ func facts(op *spec.Operation) string {
 			out = append(out, word)
 		}
 	}
-	if op.Consumes != nil {
+	if len(op.Consumes) > 0 {
 		out = append(out, fmt.Sprint(op.Consumes))
 	}
 	for _, p := range op.Parameters {
@@ -250,7 +279,9 @@ func facts(op *spec.Operation) string {
 func TestWithoutKeys(t *testing.T) {
 	t.Parallel()
 	ops := operations{}
-	ops.operation("POST /things")
+	ops.operation("POST /things", func(op *spec.Operation) {
+		op.Security = []map[string][]string{{"UserToken": {}}, {apiKeyScheme: {}}}
+	})
 	swagger, err := ops.joined(t, func(r *route.Router) { r.Resource(things).POST("/things", route.User, rest.NoContent) })
 	if got := facts(ops["POST /things"]); err != nil || got != "user UserToken batch" || swagger.SecurityDefinitions[apiKeyScheme] != nil {
 		t.Errorf("%s, %v", got, err)

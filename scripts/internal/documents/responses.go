@@ -175,7 +175,7 @@ func (e enricher) examples(media *openapi3.MediaType, op *openapi3.Operation, st
 		case e.hasCode(code):
 			e.addExample(media, op, code)
 		case explained && codeShape.MatchString(code):
-			return fmt.Errorf("no module declares the error code %s in the description %q; add r.Codes to the Routes of its module", code, description)
+			return fmt.Errorf("%w: no module declares the error code %s in the description %q; add r.Codes to the Routes of its module", ErrMismatch, code, description)
 		}
 	}
 	if len(media.Examples) == 0 {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 )
 
 // Table is the table of routes of a service, as ginseng routes prints it: see package route.
@@ -44,6 +45,9 @@ type filter struct {
 	List        bool
 }
 
+// patience is how long the first compilation of a service may take on a slow machine.
+const patience = 15 * time.Minute
+
 // ErrRoutes means that the routes of a service are unknown, because it does not compile or cannot start.
 var ErrRoutes = errors.New("the routes of the service are unknown")
 
@@ -68,6 +72,8 @@ func Routes(ctx context.Context, dir string, overlay map[string]string) (table T
 	if err := os.WriteFile(file, encoded, 0o600); err != nil {
 		return table, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "run", "-buildvcs=false", "-overlay="+file, ".", "routes")
 	var printed bytes.Buffer
 	cmd.Dir, cmd.Stderr = dir, &printed
@@ -76,7 +82,7 @@ func Routes(ctx context.Context, dir string, overlay map[string]string) (table T
 		return table, fmt.Errorf("%w: go run . routes: %w\n%s", ErrRoutes, err, bytes.TrimSpace(printed.Bytes()))
 	}
 	if err := json.Unmarshal(out, &table); err != nil {
-		return table, fmt.Errorf("go run . routes: %w", err)
+		return table, fmt.Errorf("%w: go run . routes does not print JSON: %w", ErrRoutes, err)
 	}
 	return table, nil
 }
