@@ -34,8 +34,7 @@ type Deps struct {
 	Routes      *route.Table                   // the routes of all modules; complete when the server handles requests
 }
 
-// Recorded has the resources whose changes are in the log, in the order of registration. A nil *Recorded is empty, and ignores
-// Add.
+// Recorded has the resources whose changes are in the log, in the order of registration.
 type Recorded struct{ resources []RecordedResource }
 
 // RecordedResource is a resource whose changes are in the log.
@@ -48,19 +47,10 @@ type RecordedResource struct {
 }
 
 // Add registers a resource. Call Add while a module is created.
-func (r *Recorded) Add(resource RecordedResource) {
-	if r != nil {
-		r.resources = append(r.resources, resource)
-	}
-}
+func (r *Recorded) Add(resource RecordedResource) { r.resources = append(r.resources, resource) }
 
 // All returns the resources. Call All after all modules are created.
-func (r *Recorded) All() []RecordedResource {
-	if r == nil {
-		return nil
-	}
-	return r.resources
-}
+func (r *Recorded) All() []RecordedResource { return r.resources }
 
 // Hasher hashes passwords. Package password implements it.
 type Hasher interface {
