@@ -312,7 +312,7 @@ func (s *Service) accept(f *Factor, p access.Proof) (bool, error) {
 	}
 	secret, current, ok := s.keys.Open(secretUse(f.ID), f.Secret)
 	if !ok {
-		return false, errors.New("two-factor: a secret cannot be decrypted: its key is missing from TWO_FACTOR_KEY")
+		return false, errors.New("two-factor: a secret cannot be decrypted: neither TWO_FACTOR_KEY nor JWT_SECRET has its key")
 	}
 	step, err := s.match(string(secret), p.Code, f.LastStep)
 	if step == 0 || err != nil {
