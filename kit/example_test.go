@@ -83,12 +83,14 @@ func (b *Board) get(g *gin.Context) error {
 	return rest.Record(g, n.Meta, NoticeView(n.Fields))
 }
 
-// Jobs implements job.Module.
-func (b *Board) Jobs() []job.Job {
-	return []job.Job{{Name: "old-notices", Interval: time.Hour, Run: func(ctx context.Context) error {
-		_, err := b.notices.Delete(ctx, store.Lt("createdAt", store.At(b.now().AddDate(0, -1, 0))))
-		return err
-	}}}
+// Parts implements kit.Module. It returns what the module has besides routes: here, a job.
+func (b *Board) Parts() kit.Parts {
+	return kit.Parts{Jobs: []job.Job{{Name: "old-notices", Interval: time.Hour, Run: b.deleteOld}}}
+}
+
+func (b *Board) deleteOld(ctx context.Context) error {
+	_, err := b.notices.Delete(ctx, store.Lt("createdAt", store.At(b.now().AddDate(0, -1, 0))))
+	return err
 }
 
 // This example serves a module. A service calls server.Main instead, and a test calls testkit.Start.

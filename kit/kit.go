@@ -1,5 +1,5 @@
-// Package kit defines what a service and its modules share: the dependencies that a module is created with, and the optional
-// interfaces that package server looks for.
+// Package kit defines what a service and its modules share: the dependencies that a module is created with, and what a module
+// provides to package server: routes and Parts.
 package kit
 
 import (
@@ -8,8 +8,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/migrate"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/seal"
@@ -58,26 +63,39 @@ type Hasher interface {
 	Verify(ctx context.Context, password, hash string) (match, outdated bool, err error)
 }
 
-// Module is one part of the API. A module may also implement Closer, Worker, EmailPreviewer, job.Module, migrate.Module,
-// telemetry.MeteredModule, access.TokenVerifier, access.KeyVerifier, access.PasswordVerifier and
-// access.SecondFactorVerifier.
+// Module is one part of the API.
 type Module interface {
 	// Routes adds the module's routes.
 	Routes(r *route.Router)
+	// Parts returns what the module has besides routes. The server calls Parts once, after all modules are created and before
+	// it adds their routes.
+	Parts() Parts
 }
 
-// Closer is a module with work that continues after a response. The server calls Close before it closes the database.
-type Closer interface {
-	Close(context.Context)
+// Parts are what a module has besides routes. Most modules have no Parts, and return the zero value.
+type Parts struct {
+	// Jobs are periodic work, which runs on one instance at a time, after the migrations.
+	Jobs []job.Job
+	// Workers are tasks that run continuously, on every instance, after the migrations. A Worker must return within a few seconds
+	// after ctx ends.
+	Workers []func(ctx context.Context)
+	// Closers wait for work that continues after a response. The server calls them in order before it closes the database.
+	Closers []func(ctx context.Context)
+	// Migrations change documents that earlier versions of the module stored in another form, the oldest first. They run at start.
+	Migrations []migrate.Migration
+	// EmailPreviews are examples of the module's emails. In development, the server shows them at /dev/emails.
+	EmailPreviews []email.Preview
+	// Metrics are the module's metrics, such as telemetry.Counter and telemetry.Gauge.
+	Metrics []Metered
+
+	// The verifiers of credentials. At most one module of a service can have each of them.
+	Tokens        access.TokenVerifier
+	APIKeys       access.KeyVerifier
+	Passwords     access.PasswordVerifier
+	SecondFactors access.SecondFactorVerifier
 }
 
-// Worker is a module with a task that runs continuously, on every instance. The server calls Run after the migrations. Run must
-// return within a few seconds after ctx ends.
-type Worker interface {
-	Run(ctx context.Context)
-}
-
-// EmailPreviewer is a module that sends emails. In development, the server shows the previews at /dev/emails.
-type EmailPreviewer interface {
-	EmailPreviews() []email.Preview
+// Metered is a component with metrics.
+type Metered interface {
+	Collectors() []prometheus.Collector
 }

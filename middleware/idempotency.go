@@ -71,7 +71,7 @@ func NewIdempotency(db store.DB, secrets []string, now func() time.Time) *Idempo
 	}
 }
 
-// Jobs implements job.Module.
+// Jobs returns the job that deletes expired responses.
 func (i *Idempotency) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-responses", Interval: job.SweepInterval, Run: i.sweep}}
 }

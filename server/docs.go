@@ -22,6 +22,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
 )
@@ -55,6 +56,9 @@ func newDocumentation(docs Documents, root string) *documentation {
 	d.page = ginswagger.CustomWrapHandler(&ginswagger.Config{InstanceName: instance}, new(webdav.Handler))
 	return d
 }
+
+// Parts implements kit.Module.
+func (d *documentation) Parts() kit.Parts { return kit.Parts{} }
 
 // Routes implements kit.Module.
 func (d *documentation) Routes(r *route.Router) {
@@ -204,25 +208,22 @@ type previews struct {
 	pages map[string]file
 }
 
-func newPreviews(modules []kit.Module) previews {
+func newPreviews(all []email.Preview) previews {
 	var list strings.Builder
 	pages := map[string]file{}
-	for _, m := range modules {
-		previewer, ok := m.(kit.EmailPreviewer)
-		if !ok {
-			continue
-		}
-		for _, p := range previewer.EmailPreviews() {
-			pages[p.Name+".html"] = file{contentType: htmlType, content: []byte(p.Message.HTML)}
-			pages[p.Name+".txt"] = file{contentType: textType, content: fmt.Appendf(nil, "To: %s\nSubject: %s\n\n%s", p.Message.To, p.Message.Subject, p.Message.Text)}
-			fmt.Fprintf(&list, "<tr><td>%s<td>%s<td><a href=\"emails/%[1]s.html\">HTML</a><td><a href=\"emails/%[1]s.txt\">text</a>\n",
-				html.EscapeString(p.Name), html.EscapeString(p.Message.Subject))
-		}
+	for _, p := range all {
+		pages[p.Name+".html"] = file{contentType: htmlType, content: []byte(p.Message.HTML)}
+		pages[p.Name+".txt"] = file{contentType: textType, content: fmt.Appendf(nil, "To: %s\nSubject: %s\n\n%s", p.Message.To, p.Message.Subject, p.Message.Text)}
+		fmt.Fprintf(&list, "<tr><td>%s<td>%s<td><a href=\"emails/%[1]s.html\">HTML</a><td><a href=\"emails/%[1]s.txt\">text</a>\n",
+			html.EscapeString(p.Name), html.EscapeString(p.Message.Subject))
 	}
 	index := []byte("<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Emails</title>\n<style>body { font-family: sans-serif } td { padding: 4px 12px }</style>\n" +
 		"<h1>Emails</h1>\n<p>Edit them in <code>modules/*/emails</code>, and restart the service.</p>\n<table>\n" + list.String() + "</table>\n")
 	return previews{index, pages}
 }
+
+// Parts implements kit.Module.
+func (p previews) Parts() kit.Parts { return kit.Parts{} }
 
 // Routes implements kit.Module.
 func (p previews) Routes(r *route.Router) {

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit"
@@ -19,6 +21,11 @@ type emailQueue struct {
 
 func newEmailQueue(d kit.Deps) emailQueue {
 	return emailQueue{d.Email, listing.NewLister(emailSpec(), d.Cursors)}
+}
+
+// Parts implements kit.Module. It must be the last module with Closers, because Closers of others can enqueue emails.
+func (c emailQueue) Parts() kit.Parts {
+	return kit.Parts{Jobs: c.queue.Jobs(), Closers: []func(context.Context){c.queue.Close}}
 }
 
 // Routes implements kit.Module.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/route"
 )
@@ -12,8 +13,8 @@ import (
 // previewed is a module with emails.
 type previewed struct{ routes }
 
-func (previewed) EmailPreviews() []email.Preview {
-	return []email.Preview{{Name: "hello", Message: &email.Message{To: "ada@example.com", Subject: "Hello <you>", Text: "Hello\n", HTML: "<p>Hello</p>"}}}
+func (previewed) Parts() kit.Parts {
+	return kit.Parts{EmailPreviews: []email.Preview{{Name: "hello", Message: &email.Message{To: "ada@example.com", Subject: "Hello <you>", Text: "Hello\n", HTML: "<p>Hello</p>"}}}}
 }
 
 // TestEmails checks that emails are shown in development only.

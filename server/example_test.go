@@ -18,6 +18,9 @@ type Config struct {
 // Greetings is a module with one route.
 type Greetings struct{ greeting string }
 
+// Parts implements kit.Module.
+func (m Greetings) Parts() kit.Parts { return kit.Parts{} }
+
 // Routes implements kit.Module.
 func (m Greetings) Routes(r *route.Router) {
 	r.GET("/greetings", route.Public, func(g *gin.Context) error {

@@ -5,11 +5,9 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -122,10 +120,10 @@ const (
 // Handler is the HTTP handler of a service.
 type Handler struct {
 	http.Handler
-	Closers    []kit.Closer // must be called before the database is closed
+	Closers    []func(context.Context) // must be called before the database is closed
 	Migrations *migrate.Runner
 	Jobs       *job.Runner
-	Workers    []kit.Worker
+	Workers    []func(context.Context)
 	Emails     *email.Queue
 	Streams    *middleware.Streams // must be closed when the server begins to stop
 
@@ -133,22 +131,9 @@ type Handler struct {
 	migrating atomic.Bool // while true, requests are rejected with 503
 }
 
-// only sets verifier to m if m implements V. It fails if another module already does.
-func only[V any](m kit.Module, verifier *V) error {
-	v, ok := m.(V)
-	if !ok {
-		return nil
-	}
-	if any(*verifier) != nil {
-		return fmt.Errorf("the modules %T and %T both implement %v; remove one of them", *verifier, m, reflect.TypeFor[V]())
-	}
-	*verifier = v
-	return nil
-}
-
 // NewHandler builds the gin.Engine: the middleware, the routes of the modules below Settings.APIRoot, health checks and the API
-// documentation. It fails if two modules implement access.TokenVerifier, access.KeyVerifier, access.PasswordVerifier or
-// access.SecondFactorVerifier. NewHandler opens collections, so it must be called before DB.Prepare.
+// documentation. It fails if two modules verify the same credential. NewHandler opens collections, so it must be called before
+// DB.Prepare.
 func NewHandler(o HandlerOptions) (*Handler, error) {
 	releaseMode()
 	s := o.Settings
@@ -156,18 +141,17 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	var parts kit.Parts
+	if err := addParts(&parts, o.Modules); err != nil {
+		return nil, err
+	}
 	h := &Handler{
-		Emails: o.Deps.Email, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, migrations(o.Modules)...), table: cmp.Or(o.Deps.Routes, &route.Table{}),
+		Emails: o.Deps.Email, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, parts.Migrations...), table: cmp.Or(o.Deps.Routes, &route.Table{}),
 	}
 	h.table.Serve(engine, s.APIRoot, o.Documents.OpenAPI)
 	authenticator := middleware.Authenticator{
 		Keys: access.NewKeys(s.MasterKeys), Now: o.Deps.Now, QueryTokens: s.QueryTokens, Writes: middleware.NewUserWrites(userWriteBytes, writeWait),
-	}
-	for _, m := range o.Modules {
-		if err := errors.Join(only(m, &authenticator.Tokens), only(m, &authenticator.APIKeys), only(m, &authenticator.Passwords),
-			only(m, &authenticator.SecondFactors)); err != nil {
-			return nil, err
-		}
+		Tokens: parts.Tokens, APIKeys: parts.APIKeys, Passwords: parts.Passwords, SecondFactors: parts.SecondFactors,
 	}
 	h.Streams = middleware.NewStreams(authenticator, s.ChangesStreams, s.ChangesUserStreams)
 	h.Streams.VerifyInterval = cmp.Or(o.StreamCheck, h.Streams.VerifyInterval)
@@ -178,22 +162,16 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	}
 	idempotency := middleware.NewIdempotency(o.Deps.DB, s.MasterKeys, o.Deps.Now)
 	idempotency.Wait = cmp.Or(o.IdempotencyWait, idempotency.Wait)
-	sweeper := changesSweeper{o.Deps.DB, s.ChangesRetention, o.Deps.Now}
-	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, jobs(o.Modules, idempotency, o.Deps.Limiter, o.Deps.Email, sweeper)...)
-	o.Observer.Register(h.Jobs)
-	for _, m := range slices.Concat(builtIn(o, h.table, authenticator), o.Modules) {
-		m.Routes(h.table.Router())
-		if closer, ok := m.(kit.Closer); ok {
-			h.Closers = append(h.Closers, closer)
-		}
-		if worker, ok := m.(kit.Worker); ok {
-			h.Workers = append(h.Workers, worker)
-		}
-		if metered, ok := m.(telemetry.MeteredModule); ok {
-			o.Observer.Register(metered.Metrics()...)
-		}
+	own := builtIn(o, h.table, authenticator, idempotency, parts.EmailPreviews)
+	if err := addParts(&parts, own); err != nil {
+		return nil, err
 	}
-	h.Closers = append(h.Closers, o.Deps.Email) // last, because Closers of modules can enqueue emails
+	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, parts.Jobs...)
+	h.Closers, h.Workers = parts.Closers, parts.Workers
+	o.Observer.Register(append(parts.Metrics, h.Jobs)...)
+	for _, m := range slices.Concat(own, o.Modules) {
+		m.Routes(h.table.Router())
+	}
 	mounter := mounter{bodies.Handler, authenticator.Handler, middleware.Origin(s.CORSOrigins), idempotency.Middleware(), h.Streams.Middleware()}
 	for _, r := range h.table.Routes() {
 		mounter.mount(engine, r)
@@ -241,41 +219,6 @@ func isCompressed(mediaType string) bool {
 	return gzhttp.DefaultContentTypeFilter(mediaType) && !strings.HasPrefix(mediaType, "text/event-stream")
 }
 
-// changesSweeper deletes expired entries of the log of changes.
-type changesSweeper struct {
-	db        store.DB
-	retention time.Duration
-	now       func() time.Time
-}
-
-// Jobs implements job.Module.
-func (s changesSweeper) Jobs() []job.Job {
-	return []job.Job{{Name: "expired-changes", Interval: job.SweepInterval, Run: s.sweep}}
-}
-
-func (s changesSweeper) sweep(ctx context.Context) error {
-	before := store.At(s.now().Add(-s.retention))
-	for {
-		n, err := s.db.Log().Sweep(ctx, before)
-		if err != nil || n == 0 {
-			return err
-		}
-	}
-}
-
-// jobs returns the jobs of the server and of all modules.
-func jobs(modules []kit.Module, server ...job.Module) (out []job.Job) {
-	for _, m := range server {
-		out = append(out, m.Jobs()...)
-	}
-	for _, m := range modules {
-		if m, ok := m.(job.Module); ok {
-			out = append(out, m.Jobs()...)
-		}
-	}
-	return out
-}
-
 func newEngine(s Settings) (*gin.Engine, error) {
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
@@ -294,15 +237,15 @@ var releaseMode = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
 func (h *Handler) work(ctx context.Context) {
 	var group sync.WaitGroup
 	for _, w := range h.Workers {
-		group.Go(func() { w.Run(ctx) })
+		group.Go(func() { w(ctx) })
 	}
 	h.Jobs.Run(ctx)
 	group.Wait()
 }
 
 func (h *Handler) close(ctx context.Context) {
-	for _, closer := range h.Closers {
-		closer.Close(ctx)
+	for _, wait := range h.Closers {
+		wait(ctx)
 	}
 }
 

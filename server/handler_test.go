@@ -53,6 +53,8 @@ var errRestricted = apperr.New(apperr.Forbidden, "Verify it.").WithCode("restric
 // verified is a module that verifies the credentials above.
 type verified struct{ routes }
 
+func (v verified) Parts() kit.Parts { return kit.Parts{Tokens: v, Passwords: v} }
+
 func (verified) VerifyToken(_ context.Context, token string) (access.Principal, error) {
 	switch token {
 	case userToken:
@@ -83,6 +85,8 @@ func (verified) VerifyPassword(_ context.Context, _ access.Client, email, passwo
 type routes func(r *route.Router)
 
 func (f routes) Routes(r *route.Router) { f(r) }
+
+func (f routes) Parts() kit.Parts { return kit.Parts{} }
 
 var who = func(g *gin.Context) error {
 	p := rest.Caller(g)

@@ -13,7 +13,6 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/spf13/pflag"
 
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/command"
 	"example.com/ginseng/kit/email"
@@ -30,16 +29,6 @@ func (h *Handler) rejectWhileMigrating(g *gin.Context) {
 	if h.migrating.Load() && g.Request.URL.Path != livez {
 		rest.Fail(g, apperr.New(apperr.Unavailable, "The service is migrating its stored data. Try again later.").WithRetryAfter(migratingRetry))
 	}
-}
-
-// migrations returns the migrations of all modules, in the order of the modules.
-func migrations(modules []kit.Module) (out []migrate.Migration) {
-	for _, m := range modules {
-		if m, ok := m.(migrate.Module); ok {
-			out = append(out, m.Migrations()...)
-		}
-	}
-	return out
 }
 
 // progressWriter returns the writer for the progress of a long task: stderr if it is a terminal, and otherwise the log.

@@ -48,8 +48,17 @@ func newNoted(d kit.Deps, _ testConfig) []kit.Module {
 
 func (noted) Routes(*route.Router) {}
 
-// Migrations implements migrate.Module.
-func (n noted) Migrations() []migrate.Migration {
+// Parts implements kit.Module. The job logs how many notes are not migrated.
+func (n noted) Parts() kit.Parts {
+	count := job.Job{Name: "notes", Interval: time.Hour, Run: func(ctx context.Context) error {
+		old, err := n.notes.Count(ctx, store.Ne("text", 7))
+		n.log.Info("counted", "old", old)
+		return err
+	}}
+	return kit.Parts{Migrations: n.migrations(), Jobs: []job.Job{count}}
+}
+
+func (n noted) migrations() []migrate.Migration {
 	var conversions atomic.Int64
 	wait := migrate.ConvertFunc("text", "itself", func(old any) (any, error) {
 		done := conversions.Add(1)
@@ -63,15 +72,6 @@ func (n noted) Migrations() []migrate.Migration {
 		}
 	})
 	return []migrate.Migration{{Name: "note-1", Collection: n.notes.Engine(), Steps: []migrate.Step{wait, migrate.Convert[int64]("text")}}}
-}
-
-// Jobs implements job.Module. The job logs how many notes are not migrated.
-func (n noted) Jobs() []job.Job {
-	return []job.Job{{Name: "notes", Interval: time.Hour, Run: func(ctx context.Context) error {
-		old, err := n.notes.Count(ctx, store.Ne("text", 7))
-		n.log.Info("counted", "old", old)
-		return err
-	}}}
 }
 
 // useNotes opens the notes of a service that is not running.

@@ -8,7 +8,7 @@ import (
 	"example.com/ginseng/middleware"
 )
 
-// streamMetrics implements telemetry.Metered.
+// streamMetrics implements kit.Metered.
 type streamMetrics []prometheus.Collector
 
 // delayBuckets are in seconds.

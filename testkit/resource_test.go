@@ -48,6 +48,8 @@ type drafts struct {
 	*listing.Lister
 }
 
+func (drafts) Parts() kit.Parts { return kit.Parts{} }
+
 func (m drafts) Routes(r *route.Router) {
 	r = r.Resource(listing.Spec{Name: "drafts"})
 	r.GET("/drafts", route.User, func(g *gin.Context) error {

@@ -187,8 +187,8 @@ func (a *API) must(err error) {
 
 // Finish waits for the background work of the service, so that Email has all emails. Afterwards the service sends no emails.
 func (a *API) Finish() {
-	for _, c := range a.Handler.Closers {
-		c.Close(context.Background())
+	for _, wait := range a.Handler.Closers {
+		wait(context.Background())
 	}
 }
 

@@ -34,7 +34,7 @@ func TestLoad(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var callers, background sync.WaitGroup
 	for _, worker := range w.Handler.Workers {
-		background.Go(func() { worker.Run(ctx) })
+		background.Go(func() { worker(ctx) })
 	}
 	for _, column := range []int{anonymous, owner, owner, admin, admin, ownerKey} {
 		background.Go(func() { readStream(ctx, t, w.URL+"/articles/changes") })

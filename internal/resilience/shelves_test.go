@@ -62,6 +62,9 @@ func newShelves(d kit.Deps) *shelves {
 	return &shelves{all, listing.NewLister(spec, d.Cursors)}
 }
 
+// Parts implements kit.Module.
+func (s *shelves) Parts() kit.Parts { return kit.Parts{} }
+
 // Routes implements kit.Module.
 func (s *shelves) Routes(r *route.Router) {
 	r.GET("/shelves", route.Open, func(g *gin.Context) error {

@@ -113,7 +113,7 @@ func (p Principal) OwnerOf(chosen *store.ID) store.ID {
 }
 
 // TokenVerifier verifies user tokens. VerifyToken fails with Unauthorized unless the token is valid, its session is open and
-// its user exists. The server uses the module that implements TokenVerifier.
+// its user exists. The server uses the one in the kit.Parts of a module.
 type TokenVerifier interface {
 	VerifyToken(ctx context.Context, token string) (Principal, error)
 }
@@ -126,7 +126,7 @@ func InvalidToken() *apperr.Error {
 // PasswordVerifier verifies email addresses and passwords. VerifyPassword fails with Unauthorized unless a user has the email
 // address and the password. It fails with TooManyRequests after too many wrong passwords. VerifyPassword takes as long for an
 // unknown address as for a wrong password. VerifyPassword returns the states of the rate limits even with an error. The server
-// uses the module that implements PasswordVerifier.
+// uses the one in the kit.Parts of a module.
 type PasswordVerifier interface {
 	VerifyPassword(ctx context.Context, client Client, email, password string) (Principal, ratelimit.States, error)
 }
@@ -152,7 +152,7 @@ type Proof struct {
 // SecondFactorVerifier verifies the second factors of users. VerifySecondFactor accepts any proof if the user has no second
 // factor. Otherwise, it fails with SecondFactorRequired if the proof is empty, with ValidationFailed if the proof is wrong, and
 // with TooManyRequests after too many wrong proofs. VerifySecondFactor returns the states of the rate limits even with an error.
-// The server uses the module that implements SecondFactorVerifier.
+// The server uses the one in the kit.Parts of a module.
 type SecondFactorVerifier interface {
 	VerifySecondFactor(ctx context.Context, userID store.ID, client Client, p Proof) (ratelimit.States, error)
 }

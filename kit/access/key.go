@@ -37,7 +37,7 @@ func (k *Key) Has(resource, action string) bool {
 // KeyVerifier verifies API keys, which begin with KeyPrefix. VerifyKey fails with Unauthorized unless the key is valid and its
 // owner may use the key. It returns the owner as a Principal, with Key set. The role is RoleAdmin if the owner is an admin and
 // the key has ScopeAdmin, and otherwise RoleUser. VerifyKey records that the client has used the key, unless client is the zero
-// value. The server uses the module that implements KeyVerifier.
+// value. The server uses the one in the kit.Parts of a module.
 type KeyVerifier interface {
 	VerifyKey(ctx context.Context, client Client, key string) (Principal, error)
 }

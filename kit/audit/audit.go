@@ -6,12 +6,16 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 )
+
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts { return kit.Parts{} }
 
 // Routes implements kit.Module.
 func (m *Module) Routes(r *route.Router) { r.GET("/changes", route.Admin, m.list, route.AnyQuery) }

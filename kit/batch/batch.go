@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/resource"
@@ -37,6 +38,9 @@ type Module struct {
 	// Keep stores the response to a batch that was sent with an Idempotency-Key. Keep runs in the transaction of ctx.
 	Keep func(ctx context.Context, g *gin.Context, status int, body []byte) error
 }
+
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts { return kit.Parts{} }
 
 // Routes implements kit.Module. Limits and Idempotency-Key apply to the batch as a whole, before its transaction begins.
 func (m *Module) Routes(r *route.Router) {

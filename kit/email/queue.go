@@ -156,7 +156,7 @@ const (
 	outcomeFailed = "failed"
 )
 
-// Collectors implements telemetry.Metered.
+// Collectors implements kit.Metered.
 func (q *Queue) Collectors() []prometheus.Collector {
 	state := func(name string, read func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -320,7 +320,7 @@ func (q *Queue) Close(ctx context.Context) {
 	q.log.Warn("not all emails were sent before shutdown; the remaining emails are sent after the next start")
 }
 
-// Jobs implements job.Module. The job sends emails left unsent by a stopped instance, and deletes failed emails after a day.
+// Jobs returns the job that sends emails left unsent by a stopped instance, and deletes failed emails after a day.
 func (q *Queue) Jobs() []job.Job {
 	return []job.Job{{Name: "emails", Interval: checkInterval, Run: func(ctx context.Context) error {
 		q.Send()

@@ -44,9 +44,12 @@ type Service struct {
 	now          func() time.Time
 }
 
-// Jobs implements job.Module.
-func (s *Service) Jobs() []job.Job {
-	return []job.Job{{Name: "appointment-reminders", Interval: time.Minute, Run: s.remind}}
+// Module has a job. Its routes are left out.
+type Module struct{ controller struct{ service *Service } }
+
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts {
+	return kit.Parts{Jobs: []job.Job{{Name: "appointment-reminders", Interval: time.Minute, Run: m.controller.service.remind}}}
 }
 
 // remind sends a reminder of each appointment that starts within a day.
@@ -98,7 +101,9 @@ func Example() {
 		appointments: resource.Open(kit.Deps{DB: db, Now: time.Now}, store.Spec{Name: "appointments"}, Appointment.View, resource.Own, resource.Own),
 		db:           db, emails: printer{}, now: time.Now,
 	}
-	runner := job.New(db, s.now, slog.Default(), s.Jobs()...)
+	var m Module
+	m.controller.service = s
+	runner := job.New(db, s.now, slog.Default(), m.Parts().Jobs...)
 	if err := db.Prepare(ctx); err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Package job runs periodic work. Normally, only one instance of the service runs a job at a time.
 //
-// A module declares its jobs with Module. The server runs the jobs after the migrations. The time of the next run of each job
+// A module has its jobs in its kit.Parts. The server runs the jobs after the migrations. The time of the next run of each job
 // is stored in the database, so that all instances share the schedule and a restart does not change it. A new job runs
 // immediately.
 //
@@ -23,11 +23,6 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 )
-
-// Module is a module with periodic work.
-type Module interface {
-	Jobs() []Job
-}
 
 // Job is periodic work.
 type Job struct {
@@ -103,7 +98,7 @@ func New(db store.DB, now func() time.Time, log *slog.Logger, jobs ...Job) *Runn
 	}
 }
 
-// Collectors implements telemetry.Metered.
+// Collectors implements kit.Metered.
 func (r *Runner) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{r.succeeded, r.failures, r.durations}
 }

@@ -21,8 +21,8 @@ type Module struct {
 	appointments *store.Collection[Appointment]
 }
 
-// Migrations implements migrate.Module. In a project, it is in the module's migrations.go.
-func (m *Module) Migrations() []migrate.Migration {
+// migrations are the migrations of Module, for its kit.Parts. In a project, they are in the module's migrations.go.
+func (m *Module) migrations() []migrate.Migration {
 	return []migrate.Migration{
 		{
 			Name: "appointment-1", Collection: m.appointments.Engine(),
@@ -38,6 +38,6 @@ func (m *Module) Migrations() []migrate.Migration {
 func ExampleDerive() {
 	var m Module
 	m.appointments = new(store.Collection[Appointment]) // in a project, the module has opened it
-	fmt.Println(m.Migrations()[0].Steps[0])
+	fmt.Println(m.migrations()[0].Steps[0])
 	// Output: derive ends from id, version, createdAt, updatedAt, starts, duration, ends where it is missing
 }

@@ -1,6 +1,6 @@
 // Package migrate converts stored documents to a new form before a service serves requests.
 //
-// A module declares its migrations, the oldest first. Each migration runs at least once on a database, and the database records
+// A module has its migrations in its kit.Parts, the oldest first. Each migration runs at least once on a database, and the database records
 // that the migration is done. A migration changes a document only if the version of the document has not changed since the
 // migration read the document. Therefore, it is safe for two instances to run the same migration concurrently, or to restart an
 // interrupted migration. To avoid duplicate work, an instance normally has a lease while it runs a migration.
@@ -20,12 +20,6 @@ import (
 
 	"example.com/ginseng/kit/store"
 )
-
-// Module is a module that has stored its documents in another form in the past. The server runs its migrations at startup.
-type Module interface {
-	// Migrations returns all migrations, the oldest first.
-	Migrations() []Migration
-}
 
 // Migration changes the documents of a collection. Migrations are in the file migrations.go of a module. The generator writes
 // some migrations; developers write the others.

@@ -142,7 +142,7 @@ func (h *Hasher) acquire(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// Collectors implements telemetry.Metered.
+// Collectors implements kit.Metered.
 func (h *Hasher) Collectors() []prometheus.Collector {
 	state := func(name string, read func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{

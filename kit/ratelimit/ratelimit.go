@@ -86,7 +86,7 @@ func New(db store.DB, now func() time.Time) *Limiter {
 	}
 }
 
-// Collectors implements telemetry.Metered.
+// Collectors implements kit.Metered.
 func (l *Limiter) Collectors() []prometheus.Collector { return []prometheus.Collector{l.rejected} }
 
 // State is the state of one counter.
@@ -209,7 +209,7 @@ func (l *Limiter) Undo(ctx context.Context, keys ...Key) error {
 	return nil
 }
 
-// Jobs implements job.Module.
+// Jobs returns the job that deletes expired counters.
 func (l *Limiter) Jobs() []job.Job {
 	return []job.Job{{Name: "expired-limits", Interval: job.SweepInterval, Run: l.sweep}}
 }

@@ -22,7 +22,7 @@ func (o *Observer) Hasher(h kit.Hasher) kit.Hasher {
 	if o == nil {
 		return h
 	}
-	if metered, ok := h.(Metered); ok {
+	if metered, ok := h.(kit.Metered); ok {
 		o.Register(metered)
 	}
 	if o.traces == nil {

@@ -2,11 +2,6 @@ package telemetry
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// MeteredModule is a module with metrics. The server registers the metrics.
-type MeteredModule interface {
-	Metrics() []Metered
-}
-
 // Counter counts events, with a separate count for each value of a label.
 type Counter struct{ vec *prometheus.CounterVec }
 
@@ -22,7 +17,7 @@ func NewCounter(name, help, label string, values ...string) Counter {
 // Inc counts an event with the label value.
 func (c Counter) Inc(value string) { c.vec.WithLabelValues(value).Inc() }
 
-// Collectors implements Metered.
+// Collectors implements kit.Metered.
 func (c Counter) Collectors() []prometheus.Collector { return []prometheus.Collector{c.vec} }
 
 // Gauge is a value that is read each time the metrics are collected.
@@ -33,5 +28,5 @@ func NewGauge(name, help string, read func() float64) Gauge {
 	return Gauge{prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read)}
 }
 
-// Collectors implements Metered.
+// Collectors implements kit.Metered.
 func (g Gauge) Collectors() []prometheus.Collector { return []prometheus.Collector{g.gauge} }

@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
@@ -25,6 +24,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
+
+	"example.com/ginseng/kit"
 )
 
 // Options configure an Observer.
@@ -77,13 +78,8 @@ func (o *Observer) Shutdown(ctx context.Context) error {
 	return o.traces.provider.Shutdown(ctx)
 }
 
-// Metered is a component with metrics.
-type Metered interface {
-	Collectors() []prometheus.Collector
-}
-
 // Register registers the metrics of components.
-func (o *Observer) Register(components ...Metered) {
+func (o *Observer) Register(components ...kit.Metered) {
 	if o == nil || o.metrics == nil {
 		return
 	}

@@ -3,7 +3,6 @@ package apikey
 
 import (
 	"example.com/ginseng/kit"
-	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
@@ -22,8 +21,7 @@ func New(d kit.Deps, users *user.Module) *Module {
 	return &Module{Service: service, controller: &controller{service: service}}
 }
 
-var (
-	_ kit.Module         = (*Module)(nil)
-	_ job.Module         = (*Module)(nil)
-	_ access.KeyVerifier = (*Module)(nil)
-)
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts {
+	return kit.Parts{Jobs: []job.Job{{Name: "expired-api-keys", Interval: job.SweepInterval, Run: m.sweep}}, APIKeys: m}
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
@@ -29,6 +30,8 @@ const mine = "/users/me/api-keys"
 // notes is a module with a resource. A project has none with its name, so that this test runs in every project. The note of a user
 // has the user's ID.
 type notes struct{}
+
+func (notes) Parts() kit.Parts { return kit.Parts{} }
 
 func (notes) Routes(r *route.Router) {
 	r = r.Resource(listing.Spec{Name: "test-notes"})

@@ -9,7 +9,6 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
@@ -189,11 +188,6 @@ func (s *Service) recordUse(ctx context.Context, k Key, client access.Client) {
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
 		s.log.WarnContext(ctx, "use of an API key not recorded", "keyId", k.ID.Hex(), "error", err)
 	}
-}
-
-// Jobs implements job.Module.
-func (s *Service) Jobs() []job.Job {
-	return []job.Job{{Name: "expired-api-keys", Interval: job.SweepInterval, Run: s.sweep}}
 }
 
 func (s *Service) sweep(ctx context.Context) error {

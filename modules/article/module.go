@@ -23,4 +23,5 @@ func New(d kit.Deps, users resource.Target) *Module {
 	return &Module{articles, &controller{service: service, lister: listing.NewLister(spec(), d.Cursors)}}
 }
 
-var _ kit.Module = (*Module)(nil)
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts { return kit.Parts{} }

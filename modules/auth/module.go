@@ -61,8 +61,7 @@ func (m *Module) SetSecondFactor(f SecondFactor) {
 	m.secondFactor = f
 }
 
-var (
-	_ kit.Module           = (*Module)(nil)
-	_ job.Module           = (*Module)(nil)
-	_ access.TokenVerifier = (*Module)(nil)
-)
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts {
+	return kit.Parts{Jobs: []job.Job{{Name: "expired-sessions", Interval: job.SweepInterval, Run: m.sweep}}, Tokens: m}
+}

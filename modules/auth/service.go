@@ -9,7 +9,6 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
@@ -274,11 +273,6 @@ func (s *Service) EndAll(ctx context.Context, caller access.Principal, userID st
 		_, err = s.sessions.Delete(ctx, store.And(store.Eq("userId", userID), store.Lt("epoch", u.Epoch)))
 		return err
 	})
-}
-
-// Jobs implements job.Module.
-func (s *Service) Jobs() []job.Job {
-	return []job.Job{{Name: "expired-sessions", Interval: job.SweepInterval, Run: s.sweep}}
 }
 
 func (s *Service) sweep(ctx context.Context) error {

@@ -39,8 +39,7 @@ func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module 
 	return &Module{Service: service, controller: &controller{service}}
 }
 
-var (
-	_ kit.Module         = (*Module)(nil)
-	_ job.Module         = (*Module)(nil)
-	_ kit.EmailPreviewer = (*Module)(nil)
-)
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts {
+	return kit.Parts{Jobs: []job.Job{{Name: "expired-email-codes", Interval: job.SweepInterval, Run: m.sweep}}, EmailPreviews: emailPreviews()}
+}

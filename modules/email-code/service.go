@@ -13,7 +13,6 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/emailaddress"
-	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
@@ -153,8 +152,8 @@ func newMessage(u user.User, code string) *email.Message {
 	return codeEmail.Message(u.Email, map[string]string{"name": u.Greeting(), "code": code, "lifetime": email.FormatDuration(ttl)})
 }
 
-// EmailPreviews implements kit.EmailPreviewer.
-func (s *Service) EmailPreviews() []email.Preview {
+// emailPreviews returns examples of the emails.
+func emailPreviews() []email.Preview {
 	ada := user.User{Email: "ada@example.com", Name: "Ada Lovelace"}
 	return []email.Preview{{Name: emailKind, Message: newMessage(ada, "123456")}}
 }
@@ -231,11 +230,6 @@ func (s *Service) owner(ctx context.Context, client access.Client, c Code) (u us
 func (s *Service) DeleteOf(ctx context.Context, userID store.ID) error {
 	_, err := s.codes.Delete(ctx, store.Eq("userId", userID))
 	return err
-}
-
-// Jobs implements job.Module.
-func (s *Service) Jobs() []job.Job {
-	return []job.Job{{Name: "expired-email-codes", Interval: job.SweepInterval, Run: s.sweep}}
 }
 
 func (s *Service) sweep(ctx context.Context) error {

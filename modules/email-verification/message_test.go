@@ -15,7 +15,7 @@ var placeholder = regexp.MustCompile(`\{\w+\}`)
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	s := &Service{ttl: undoTTL}
-	for _, p := range s.EmailPreviews() {
+	for _, p := range s.emailPreviews() {
 		if text := p.Message.Subject + p.Message.Text + p.Message.HTML; placeholder.MatchString(text) || !strings.Contains(p.Message.Text, "Hello Ada Lovelace,") {
 			t.Errorf("%s: %q in %s", p.Name, placeholder.FindString(text), text)
 		}

@@ -133,8 +133,8 @@ func newMessage(u user.User, t emaillink.Token, secret string, lifetime time.Dur
 	})
 }
 
-// EmailPreviews implements kit.EmailPreviewer.
-func (s *Service) EmailPreviews() []email.Preview {
+// emailPreviews returns examples of the emails.
+func (s *Service) emailPreviews() []email.Preview {
 	preview := func(name, purpose, to string, lifetime time.Duration) email.Preview {
 		t := emaillink.Token{Purpose: purpose, Email: to, Link: "https://app.example.com/verify"}
 		return email.Preview{Name: name, Message: newMessage(user.User{Name: "Ada Lovelace"}, t, "Zk3n0cXGk2-_0AqLrT7vBw5yHd8uJf1sPz4mNe6oGiQ", lifetime)}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/route"
@@ -135,6 +136,8 @@ func TestMessages(t *testing.T) {
 // keys verifies API keys. The part of a key after access.KeyPrefix is its scope. The owner of the key with the scope restricted
 // is restricted.
 type keys struct{ owner store.ID }
+
+func (k *keys) Parts() kit.Parts { return kit.Parts{APIKeys: k} }
 
 func (*keys) Routes(*route.Router) {}
 

@@ -20,3 +20,6 @@ func New(d kit.Deps) *Module {
 	s.catalog = sync.OnceValue(func() *catalog { return newCatalog(s.routes) })
 	return &Module{service: s, controller: newController(s)}
 }
+
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts { return kit.Parts{} }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
@@ -17,6 +18,8 @@ import (
 
 // lines is a resource under test-orders, a name that a project does not have. Its handlers respond with the request.
 type lines struct{}
+
+func (lines) Parts() kit.Parts { return kit.Parts{} }
 
 func (lines) Routes(r *route.Router) {
 	echo := func(g *gin.Context) error {

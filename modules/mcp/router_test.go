@@ -9,7 +9,6 @@ import (
 
 	"example.com/ginseng/docs"
 	"example.com/ginseng/kit"
-	"example.com/ginseng/kit/access"
 	"example.com/ginseng/modules"
 	"example.com/ginseng/server"
 	"example.com/ginseng/testkit"
@@ -97,7 +96,7 @@ func startWith(t *testing.T, keys kit.Module, options ...testkit.Option) agent {
 		if keys == nil {
 			return all
 		}
-		isVerifier := func(m kit.Module) bool { _, ok := m.(access.KeyVerifier); return ok }
+		isVerifier := func(m kit.Module) bool { return m.Parts().APIKeys != nil }
 		return append(slices.DeleteFunc(all, isVerifier), keys)
 	}
 	api := testkit.Start(t, testkit.Service{Modules: testkit.Modules(newModules), Documents: server.Documents{OpenAPI: docs.OpenAPI}}, options...)

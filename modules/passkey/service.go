@@ -11,7 +11,6 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
@@ -175,11 +174,6 @@ func (s *Service) notify(ctx context.Context, userID store.ID, event string) {
 	if u, err := s.users.Get(ctx, userID); err == nil {
 		s.users.Notify(ctx, u, event)
 	}
-}
-
-// Jobs implements job.Module.
-func (s *Service) Jobs() []job.Job {
-	return []job.Job{{Name: "expired-passkey-challenges", Interval: job.SweepInterval, Run: s.sweep}}
 }
 
 func (s *Service) sweep(ctx context.Context) error {

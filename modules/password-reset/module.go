@@ -50,13 +50,7 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	return &Module{Service: service, controller: &controller{service}}
 }
 
-// Jobs implements job.Module.
-func (m *Module) Jobs() []job.Job {
-	return []job.Job{{Name: "expired-resets", Interval: job.SweepInterval, Run: m.Sweep}}
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts {
+	return kit.Parts{Jobs: []job.Job{{Name: "expired-resets", Interval: job.SweepInterval, Run: m.Sweep}}, EmailPreviews: m.emailPreviews()}
 }
-
-var (
-	_ kit.Module         = (*Module)(nil)
-	_ job.Module         = (*Module)(nil)
-	_ kit.EmailPreviewer = (*Module)(nil)
-)

@@ -78,8 +78,8 @@ func newMessage(u user.User, link string, lifetime time.Duration) *email.Message
 	return resetEmail.Message(u.Email, map[string]string{"name": u.Greeting(), "link": link, "lifetime": email.FormatDuration(lifetime)})
 }
 
-// EmailPreviews implements kit.EmailPreviewer.
-func (s *Service) EmailPreviews() []email.Preview {
+// emailPreviews returns examples of the emails.
+func (s *Service) emailPreviews() []email.Preview {
 	ada := user.User{Email: "ada@example.com", Name: "Ada Lovelace"}
 	link := "https://app.example.com/reset/" + "Zk3n0cXGk2-_0AqLrT7vBw5yHd8uJf1sPz4mNe6oGiQ"
 	return []email.Preview{{Name: emailKind, Message: newMessage(ada, link, s.ttl)}}

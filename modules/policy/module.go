@@ -14,3 +14,6 @@ type Module struct{ controller *controller }
 func New(d kit.Deps) *Module {
 	return &Module{&controller{service: newService(d), lister: listing.NewLister(spec(), d.Cursors)}}
 }
+
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts { return kit.Parts{} }

@@ -10,6 +10,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 )
@@ -30,6 +31,11 @@ type Module struct {
 func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module {
 	service := newService(d, s, users, sessions, providerTimeout)
 	return &Module{Service: service, controller: &controller{service}, clientIDs: s.clientIDs()}
+}
+
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts {
+	return kit.Parts{Jobs: []job.Job{{Name: "expired-id-tokens", Interval: job.SweepInterval, Run: m.sweep}}}
 }
 
 func newService(d kit.Deps, s Settings, users *user.Module, sessions Sessions, timeout time.Duration) *Service {

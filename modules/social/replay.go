@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/store"
 )
 
@@ -33,11 +32,6 @@ func (s *Service) release(ctx context.Context, t idToken) {
 	if !t.id.IsZero() {
 		_, _ = s.tokens.Delete(context.WithoutCancel(ctx), store.Eq("id", t.id))
 	}
-}
-
-// Jobs implements job.Module.
-func (s *Service) Jobs() []job.Job {
-	return []job.Job{{Name: "expired-id-tokens", Interval: job.SweepInterval, Run: s.sweep}}
 }
 
 func (s *Service) sweep(ctx context.Context) error {

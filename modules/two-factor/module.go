@@ -65,7 +65,7 @@ func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module 
 	return &Module{Service: service, controller: &controller{service}}
 }
 
-var (
-	_ user.Restorer               = (*Service)(nil)
-	_ access.SecondFactorVerifier = (*Module)(nil)
-)
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts { return kit.Parts{SecondFactors: m} }
+
+var _ user.Restorer = (*Service)(nil)

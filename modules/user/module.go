@@ -68,9 +68,7 @@ func (m *Module) Restrict(check func(context.Context, User) (*access.Restriction
 	m.restrictions = append(m.restrictions, check)
 }
 
-var (
-	_ kit.Module              = (*Module)(nil)
-	_ job.Module              = (*Module)(nil)
-	_ kit.EmailPreviewer      = (*Module)(nil)
-	_ access.PasswordVerifier = (*Module)(nil)
-)
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts {
+	return kit.Parts{Jobs: []job.Job{{Name: "expired-networks", Interval: job.SweepInterval, Run: m.sweep}}, EmailPreviews: m.emailPreviews(), Passwords: m}
+}

@@ -124,8 +124,8 @@ func newNewAdmin(to string, args map[string]string, at time.Time) *email.Message
 	return newAdminEmail.Message(to, map[string]string{"name": args["name"], "account": args["account"], "id": args["id"], "time": inUTC(at)})
 }
 
-// EmailPreviews implements kit.EmailPreviewer.
-func (s *Service) EmailPreviews() []email.Preview {
+// emailPreviews returns examples of the emails.
+func (s *Service) emailPreviews() []email.Preview {
 	const to = "ada@example.com"
 	args := map[string]string{"name": " Ada Lovelace", "event": passwordChanged, "account": "grace@example.com", "id": store.ID{}.Hex()}
 	return []email.Preview{

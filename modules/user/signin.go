@@ -7,7 +7,6 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/emailaddress"
-	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 )
@@ -199,11 +198,6 @@ func (n *networks) add(ctx context.Context, user store.ID, address string) (adde
 func (n *networks) DeleteOf(ctx context.Context, userID store.ID) error {
 	_, err := n.known.Delete(ctx, store.Eq("userId", userID))
 	return err
-}
-
-// Jobs implements job.Module.
-func (s *Service) Jobs() []job.Job {
-	return []job.Job{{Name: "expired-networks", Interval: job.SweepInterval, Run: s.sweep}}
 }
 
 // sweep deletes the networks from which a user has not signed in for networkTTL.

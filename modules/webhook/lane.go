@@ -21,8 +21,9 @@ const (
 	releaseTimeout = time.Second // time limit for releasing the lanes after stopTimeout
 )
 
-// Run implements kit.Worker.
-func (s *Service) Run(ctx context.Context) {
+// sendDue sends the deliveries that are due until ctx ends, and then completes the attempts in progress. It is a worker of
+// kit.Parts.
+func (s *Service) sendDue(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	group.Go(func() { s.dispatch(ctx) })

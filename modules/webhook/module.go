@@ -10,7 +10,6 @@ import (
 	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/telemetry"
 	"example.com/ginseng/modules/user"
 )
 
@@ -52,10 +51,12 @@ func New(d kit.Deps, s Settings, users Users) *Module {
 	return &Module{service, &controller{service, listing.NewLister(deliverySpec(), d.Cursors)}}
 }
 
-var (
-	_ kit.Module              = (*Module)(nil)
-	_ kit.Worker              = (*Module)(nil)
-	_ kit.EmailPreviewer      = (*Module)(nil)
-	_ job.Module              = (*Module)(nil)
-	_ telemetry.MeteredModule = (*Module)(nil)
-)
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts {
+	return kit.Parts{
+		Jobs:          []job.Job{{Name: "expired-webhook-deliveries", Interval: job.SweepInterval, Run: m.sweep}},
+		Workers:       []func(context.Context){m.sendDue},
+		EmailPreviews: emailPreviews(),
+		Metrics:       m.metrics(),
+	}
+}

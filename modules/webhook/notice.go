@@ -82,8 +82,8 @@ func newDisabled(u user.User, w Webhook, reason string) *email.Message {
 	})
 }
 
-// EmailPreviews implements kit.EmailPreviewer.
-func (s *Service) EmailPreviews() []email.Preview {
+// emailPreviews returns examples of the emails.
+func emailPreviews() []email.Preview {
 	ada := user.User{Email: "ada@example.com", Name: "Ada Lovelace"}
 	w := Webhook{Meta: store.Meta{ID: idOf("preview")}, Fields: Fields{URL: "https://example.com/hooks"}}
 	return []email.Preview{{Name: disabledKind, Message: newDisabled(ada, w, "The receiver responded 410 Gone.")}}

@@ -140,7 +140,7 @@ func work(t *testing.T, api *testkit.API) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	for _, w := range api.Handler.Workers {
-		group.Go(func() { w.Run(ctx) })
+		group.Go(func() { w(ctx) })
 	}
 	stop = func() {
 		cancel()

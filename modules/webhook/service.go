@@ -12,7 +12,6 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
-	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/seal"
 	"example.com/ginseng/kit/store"
@@ -257,25 +256,20 @@ func (s *Service) Retry(ctx context.Context, webhookID, id store.ID) (Delivery, 
 	return d, s.touch(context.WithoutCancel(ctx), webhookID, retry, now)
 }
 
-// Jobs implements job.Module.
-func (s *Service) Jobs() []job.Job {
-	return []job.Job{{Name: "expired-webhook-deliveries", Interval: job.SweepInterval, Run: s.sweep}}
-}
-
 // maxPending is the maximum number of pending deliveries that are counted.
 const maxPending = 10_000
 
 const countTimeout = 5 * time.Second
 
-// Metrics implements telemetry.MeteredModule.
-func (s *Service) Metrics() []telemetry.Metered {
+// metrics returns the metrics of deliveries.
+func (s *Service) metrics() []kit.Metered {
 	waiting := telemetry.NewGauge("webhook_deliveries_pending", "Deliveries of the enabled webhooks that are waiting for an attempt, counted up to 10000.", func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 		defer cancel()
 		n, _ := s.countPending(ctx) // 0 while the database is unavailable, which other metrics show
 		return float64(n)
 	})
-	return []telemetry.Metered{s.attempts, waiting}
+	return []kit.Metered{s.attempts, waiting}
 }
 
 func (s *Service) countPending(ctx context.Context) (total int64, err error) {

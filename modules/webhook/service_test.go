@@ -103,7 +103,7 @@ func (w fixture) logged(t testing.TB, n int) {
 func (w fixture) run(t testing.TB) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
-	group.Go(func() { w.Run(ctx) })
+	group.Go(func() { w.sendDue(ctx) })
 	t.Cleanup(func() {
 		cancel()
 		group.Wait()

@@ -50,6 +50,7 @@ func (p *project) planChange(c call) (*plan, error) {
 		return nil, err
 	}
 	next = declare(checked, p.module, p.hasUser(), &wrong)
+	next.Migrated = old.Migrated || steps != nil
 	modules, _, err := p.registry()
 	if err != nil {
 		return nil, err

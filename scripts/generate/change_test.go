@@ -74,7 +74,11 @@ func TestChange(t *testing.T) {
 		t.Fatalf("%+v", want)
 	}
 	for _, name := range fileNames {
-		if a, b := read(t, filepath.Join(dir, "modules/product", name)), read(t, filepath.Join(other, "modules/product", name)); a != b {
+		a, b := read(t, filepath.Join(dir, "modules/product", name)), read(t, filepath.Join(other, "modules/product", name))
+		if name == "module.go" {
+			b = strings.Replace(b, "kit.Parts{}", "kit.Parts{Migrations: m.migrations()}", 1)
+		}
+		if a != b {
 			t.Errorf("%s differs from that of the new declaration:\n%s", name, a)
 		}
 	}
@@ -82,9 +86,9 @@ func TestChange(t *testing.T) {
 
 import "example.com/ginseng/kit/migrate"
 
-// Migrations implements migrate.Module. Add new ones at the end, also by hand, with the steps of package migrate (go doc
+// migrations are for Parts. Add new ones at the end, also by hand, with the steps of package migrate (go doc
 // example.com/ginseng/kit/migrate). Keep those that a database may still need.
-func (m *Module) Migrations() []migrate.Migration {
+func (m *Module) migrations() []migrate.Migration {
 	return []migrate.Migration{
 		{
 			Name: "product-1", Collection: m.controller.service.products.Engine(),
@@ -99,8 +103,6 @@ func (m *Module) Migrations() []migrate.Migration {
 		},
 	}
 }
-
-var _ migrate.Module = (*Module)(nil)
 `
 	file := filepath.Join(dir, "modules/product", migrationsFile)
 	if got := read(t, file); got != migrations {
@@ -139,6 +141,7 @@ func TestChangeKeepsEdits(t *testing.T) {
 		{"model.go", `Name:   "products"`, `Name:   "wares"`},
 		{"controller.go", `"path of the product"`, `"where the product is"`},
 		{"service.go", "// Service has the business rules of products.", "// Service is edited."},
+		{"module.go", "kit.Parts{}", "kit.Parts{\n\t\tWorkers: nil, // is edited\n\t}"},
 		{fixturesFile, "\"user\": ", "\"other\": "},
 		{"router_test.go", "r := newResource()", "r := newResource()\n\tr.Field(\"name\").Valid = nil"},
 	}
@@ -159,6 +162,7 @@ func TestChangeKeepsEdits(t *testing.T) {
 		"model.go":       {"`json:\"hidden\"`", `"wares"`, "AVeryLongName"},
 		"controller.go":  {`"where the product is"`},
 		"service.go":     {"// Service is edited."},
+		"module.go":      {"// is edited", "\t\tMigrations: m.migrations(),\n"},
 		"router_test.go": {"r.Field(\"name\").Valid = nil"},
 		fixturesFile:     {"\"other\": ", "aVeryLongName"},
 	} {
@@ -188,6 +192,10 @@ func TestChangeConflict(t *testing.T) {
 	if status := git(t, dir, "status", "--porcelain"); got.code != command.ExitFailed || status != "" ||
 		!strings.Contains(got.err, "nothing was changed: you and the change edit the same lines. Run the command with --merge") || !strings.Contains(got.err, "modules/product/model.go:\n<<<<<<< yours") {
 		t.Errorf("%+v, status %s", got, status)
+	}
+	editFile(t, filepath.Join(dir, "modules/product/module.go"), "// Parts implements kit.Module.\nfunc (m *Module) Parts() kit.Parts { return kit.Parts{} }\n", "")
+	if got := run(dir, "product", "--drop", "note"); got.code != command.ExitFailed || !strings.Contains(got.err, "\treturn kit.Parts{Migrations: m.migrations()}") && !strings.Contains(got.err, "kit.Parts{Migrations: m.migrations()} }") {
+		t.Errorf("without Parts in module.go: %+v", got)
 	}
 	write(t, filepath.Join(dir, "README.md"), "uncommitted")
 	if got := run(dir, "product", "--add", "sku:string"); got.code != command.ExitFailed || !strings.Contains(got.err, "commit or stash your changes first:\n?? README.md") {

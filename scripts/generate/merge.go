@@ -37,7 +37,7 @@ func mergeFile(name string, current, before, after []byte) (merged []byte, confl
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	arguments := []string{"merge-file", "-p", "-L", "yours", "-L", "before", "-L", "generated"}
-	for i, source := range mergeParameters(current, before, after) {
+	for i, source := range mergeParts(mergeParameters(current, before, after)) {
 		text, err := unaligned(source)
 		if err != nil {
 			return nil, "", fmt.Errorf("%s: %w", name, err)
@@ -115,6 +115,41 @@ func parametersOfNew(file *ast.File) *ast.FieldList {
 	return nil
 }
 
+// mergeParts adds the migrations to kit.Parts in current and before if after has them. Otherwise, git would report a conflict if
+// the user has added other parts. If Parts does not return a literal in current, mergeParts changes nothing, so that the conflict
+// shows the new line.
+func mergeParts(versions [3][]byte) [3][]byte {
+	if bytes.Contains(versions[2], []byte(migrationsPart)) && !bytes.Contains(versions[1], []byte(migrationsPart)) {
+		if current := addMigrationsPart(versions[0]); current != nil {
+			versions[0], versions[1] = current, addMigrationsPart(versions[1])
+		}
+	}
+	return versions
+}
+
+// migrationsPart is the field of kit.Parts of a module with a migrations.go.
+const migrationsPart = "Migrations: m.migrations()"
+
+// addMigrationsPart adds migrationsPart to the kit.Parts that the method Parts returns, and returns the new source of the file. It
+// returns nil if Parts does not return a literal.
+func addMigrationsPart(source []byte) []byte {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "", source, parser.SkipObjectResolution)
+	if err != nil {
+		return nil
+	}
+	list := returned(file, "Parts")
+	if list == nil {
+		return nil
+	}
+	e := registry.Edit{Offset: set.Position(list.Lbrace).Offset + 1, Text: migrationsPart + ", "}
+	if source[e.Offset] == '\n' {
+		e.Text = "\n" + migrationsPart + ","
+	}
+	changed, _ := registry.Apply(source, []registry.Edit{e})
+	return changed
+}
+
 // conflict matches a conflict in a merged file.
 var conflict = regexp.MustCompile(`(?ms)^<<<<<<< .*?^>>>>>>> [^\n]*\n`)
 
@@ -156,9 +191,9 @@ func (r Resource) addMigration(source []byte, steps []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := migrationList(file)
+	list := returned(file, "migrations")
 	if list == nil {
-		return nil, errors.New("the method Migrations must return a literal list; add this migration by hand:\n" + r.migration(1, steps))
+		return nil, errors.New("the method migrations must return a literal list; add this migration by hand:\n" + r.migration(1, steps))
 	}
 	number := 1
 	for bytes.Contains(source, []byte(strconv.Quote(r.migrationName(number)))) {
@@ -186,12 +221,12 @@ func (r Resource) addMigration(source []byte, steps []string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// migrationList returns the list that the method Migrations returns; nil if the method is missing or does not end by
-// returning a literal.
-func migrationList(file *ast.File) *ast.CompositeLit {
+// returned returns the composite literal that a method returns; nil if the method is missing or does not end by returning a
+// literal. The case of the method's name does not matter: in earlier versions, migrations was exported.
+func returned(file *ast.File, name string) *ast.CompositeLit {
 	for _, d := range file.Decls {
 		method, ok := d.(*ast.FuncDecl)
-		if !ok || method.Name.Name != "Migrations" || method.Body == nil || len(method.Body.List) == 0 {
+		if !ok || !strings.EqualFold(method.Name.Name, name) || method.Body == nil || len(method.Body.List) == 0 {
 			continue
 		}
 		if result, ok := method.Body.List[len(method.Body.List)-1].(*ast.ReturnStmt); ok && len(result.Results) == 1 {

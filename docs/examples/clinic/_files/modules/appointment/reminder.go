@@ -8,7 +8,6 @@ import (
 	"example.com/clinic/modules/user"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
-	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/store"
 )
 
@@ -37,16 +36,11 @@ func newReminder(u user.User, start store.Time) *email.Message {
 	return reminderEmail.Message(u.Email, map[string]string{"name": u.Greeting(), "start": start.Format("2 January 2006 at 15:04 MST")})
 }
 
-// EmailPreviews implements kit.EmailPreviewer.
-func (m *Module) EmailPreviews() []email.Preview {
+// emailPreviews returns examples of the emails.
+func emailPreviews() []email.Preview {
 	ada := user.User{Email: "ada@example.com", Name: "Ada Lovelace"}
 	start := store.At(time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC))
 	return []email.Preview{{Name: reminderKind, Message: newReminder(ada, start)}}
-}
-
-// Jobs implements job.Module.
-func (m *Module) Jobs() []job.Job {
-	return []job.Job{{Name: "appointment-reminders", Interval: time.Minute, Run: m.controller.service.remind}}
 }
 
 // remind queues a reminder of each appointment that starts within a day.
