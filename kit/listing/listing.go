@@ -73,6 +73,7 @@ type Filter struct {
 // lacks, such as a computed field, the list reads whole documents.
 type Spec struct {
 	Name   string   `json:"name"`             // the name of the collection, in the plural
+	Title  string   `json:"title,omitempty"`  // the field that names a record in pages; "": the first field of Search
 	Search []string `json:"search,omitempty"` // fields that q searches
 	Sort   []string `json:"sort,omitempty"`   // fields that a list can be sorted by; createdAt is the default, newest first
 	Filter []Filter `json:"filter,omitempty"`

@@ -23,10 +23,11 @@ func (f *Field) check(bad func(string, ...any)) {
 		text   string
 	}{
 		{f.Search && (!k.isString || f.Type == typeEnum), "search is for strings, not for " + f.Type},
+		{f.Title != "" && (f.Title != "true" || !f.Search), "title=true needs search, and has no other value"},
 		{f.Sort && (k.filter == "" || f.IsList()), "sort is not possible for " + f.Type},
 		{f.Filter && k.filter == "", "filter is not possible for " + f.Type},
 		{f.Unique && k.unique == "", "unique is not possible for " + f.Type},
-		{f.Required && f.HasDefault(), "required excludes default"},
+		{f.Required && f.HasDefault(), "required excludes default; to give stored records a value, write required:backfill=VALUE with --add or --change"},
 		{f.Unique && f.HasDefault(), "unique excludes default"},
 	} {
 		if rule.broken {

@@ -103,6 +103,9 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 			wrong.Add("field %s: search, sort and filter need the method list", f.Name)
 		}
 	}
+	if titled := r.Titled(); len(titled) > 1 {
+		wrong.Add("fields %s: only one field can have title=true", strings.Join(titled.Names(), " and "))
+	}
 	return r
 }
 

@@ -22,6 +22,7 @@ type Field struct {
 	Search   bool
 	Sort     bool
 	Filter   bool
+	Title    string // "true" if the field names a record in pages and pickers; "" otherwise
 	Min      string // "" is no minimum
 	Max      string // "" is no maximum
 	Default  string // "" is no default
@@ -59,7 +60,7 @@ type modifier struct {
 func (f *Field) modifiers() []modifier {
 	return []modifier{
 		{"required", &f.Required, nil}, {"unique", &f.Unique, nil}, {"search", &f.Search, nil}, {"sort", &f.Sort, nil}, {"filter", &f.Filter, nil},
-		{"min", nil, &f.Min}, {"max", nil, &f.Max}, {"default", nil, &f.Default}, {"onDelete", nil, &f.OnDelete}, {"doc", nil, &f.Doc},
+		{"title", nil, &f.Title}, {"min", nil, &f.Min}, {"max", nil, &f.Max}, {"default", nil, &f.Default}, {"onDelete", nil, &f.OnDelete}, {"doc", nil, &f.Doc},
 	}
 }
 

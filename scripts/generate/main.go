@@ -37,6 +37,7 @@ NAME is in kebab-case, such as blog-post. FIELD is name:type[:modifier…]; the 
              decimal (exact, 12 digits and 6 decimals), bool, time, date, email, url, uuid, json (an object),
              enum(a,b), ref(resource), []string, []int, []ref(resource)
   modifiers  required, unique, search (by q), sort, filter, min=N, max=N (of strings and lists: the length), default=VALUE,
+             title=true (with search: names a record in pages and pickers),
              onDelete=restrict, cascade or clear (of a ref: what a deletion of the referenced record does;
              the default is restrict, of an optional ref(user) clear),
              doc=TEXT (describes the field in the API document and in error messages),

@@ -67,13 +67,13 @@ func TestArticle(t *testing.T) {
 // TestDescriptions checks where descriptions and defaults of a declaration appear.
 func TestDescriptions(t *testing.T) {
 	t.Parallel()
-	r := declareAll(t, "note", "room:string:required:unique:doc=The room, such as 2.14.", "duration:int:default=20:min=5:max=480", "--doc", "Notes of a day.")
+	r := declareAll(t, "note", "room:string:required:unique:doc=The room, such as 2.14.", "duration:int:default=20:min=5:max=480", "text:string:search", "name:string:search:title=true", "--doc", "Notes of a day.")
 	files, err := r.render()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, wants := range map[string][]string{
-		"model.go":      {`doc:"The room, such as 2.14."` + "` // The room, such as 2.14; unique\n", `default:"20" example:"20"`},
+		"model.go":      {`doc:"The room, such as 2.14."` + "` // The room, such as 2.14; unique\n", `default:"20" example:"20"`, "\t\tTitle:  \"name\",\n"},
 		"controller.go": {"//\t@Tags\t\t\tnotes\n//\t@x-tag\t\t\t\"Notes of a day.\"\n"},
 		"module.go":     {"// Package note provides notes. Notes of a day.\n"},
 	} {

@@ -289,8 +289,8 @@ func (j joiner) resource(op *spec.Operation, r row, p string) {
 	}
 	record := j.Definitions[name]
 	about := map[string]any{"name": r.List.Name, "path": collection, "record": kebab(name[strings.LastIndexByte(name, '.')+1:])}
-	if searched := visible(*r.List, &record); len(searched) > 0 {
-		about["title"] = searched[0]
+	if title := append([]string{r.List.Title}, visible(*r.List, &record)...); cmp.Or(title...) != "" {
+		about["title"] = cmp.Or(title...)
 	}
 	if segments := strings.Split(collection, "/"); len(segments) > 3 {
 		about["parent"] = segments[len(segments)-3]

@@ -168,7 +168,7 @@ func TestFacts(t *testing.T) {
 	swagger, err := ops.joined(t, func(r *route.Router) {
 		r.Codes("sold_out")
 		r.GET("/users/:id/api-keys", route.User, rest.NoContent)
-		r.GET("/plans", route.Admin, rest.NoContent, route.List(listing.Spec{Name: "plans"}))
+		r.GET("/plans", route.Admin, rest.NoContent, route.List(listing.Spec{Name: "plans", Title: "id"}))
 		r.GET("/plans/:id", route.Admin, rest.NoContent)
 		r.POST("/auth/a", route.Provider, rest.NoContent, route.Documented("/auth/{provider}"), route.Setting("A", true))
 		r.POST("/auth/b", route.Provider, rest.NoContent, route.Documented("/auth/{provider}"), route.Setting("B", false))
@@ -230,7 +230,7 @@ func TestFacts(t *testing.T) {
 	if codes := swagger.Definitions["ErrorCode"]; fmt.Sprint(codes.Enum, codes.Extensions["x-enum-varnames"]) != "[conflict sold_out] [SoldOut]" {
 		t.Errorf("codes: %v", codes)
 	}
-	want := `[{"name":"plans","x-resource":{"name":"plans","path":"/plans","record":"big-thing"}},{"name":"tag-of-things","x-resource":{"name":"things","path":"/things","record":"big-thing","title":"title"}}]`
+	want := `[{"name":"plans","x-resource":{"name":"plans","path":"/plans","record":"big-thing","title":"id"}},{"name":"tag-of-things","x-resource":{"name":"things","path":"/things","record":"big-thing","title":"title"}}]`
 	if tags, err := json.Marshal(swagger.Tags); err != nil || string(tags) != want {
 		t.Errorf("%v: %s", err, tags)
 	}

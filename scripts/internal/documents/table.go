@@ -32,7 +32,7 @@ type row struct {
 
 // list is a listing.Spec.
 type list struct {
-	Name                 string
+	Name, Title          string
 	Search, Sort, Expand []string
 	Filter               []filter
 	ETag                 string // "none": the list has no parameter etags
