@@ -155,6 +155,9 @@ func TestChangeKeepsEdits(t *testing.T) {
 		}
 		editFile(t, filepath.Join(module, e[0]), e[1], e[2])
 	}
+	write(t, filepath.Join(module, migrationsFile), "package product\n\nimport \"example.com/ginseng/kit/migrate\"\n\n"+
+		"func (m *Module) migrations() []migrate.Migration { return []migrate.Migration{} }\n") // by hand, and not in Parts
+	commit(t, dir)
 	if got := run(dir, "product", "--add", "aVeryLongName:string:filter", "--drop", "price"); got.code != command.ExitOK {
 		t.Fatalf("%+v", got)
 	}

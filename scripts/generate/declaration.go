@@ -62,7 +62,7 @@ type Resource struct {
 	// parent may write the records.
 	OwnWrites bool
 	Roles     []string // roles of the project; only set for the resource user
-	Migrated  bool     // the module has a migrations.go
+	Migrated  bool     // Parts has the migrations of migrations.go
 	Targets   []Target // the parent, and the resources that fields refer to; set by project.resolve
 }
 

@@ -198,8 +198,7 @@ func (p *project) declared(name string) (r Resource, err error) {
 	if err != nil {
 		return r, fmt.Errorf("%s: invalid go:generate line: %w", file, err)
 	}
-	_, missing := os.Stat(p.path(path.Join("modules", name, migrationsFile)))
-	r.Migrated = missing == nil
+	r.Migrated = strings.Contains(string(source), "Migrations:")
 	if r.Under != "" {
 		parent, err := p.declared(r.Under)
 		r.nest(parent)
