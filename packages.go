@@ -11,6 +11,7 @@
 //   - kit/store: collections, filters and changes, on MongoDB and on an embedded database
 //   - kit/access, middleware: callers, their roles and credentials
 //   - kit/apperr: errors with a code that clients receive
+//   - kit/signature, kit/once: verify received webhooks, and process each once
 //   - kit/email, kit/ratelimit, kit/job, kit/settings: what their names say
 //   - kit/migrate: changes of stored records
 //   - kit/selector/v1beta1: the workload selector

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -157,15 +156,5 @@ func TestHTTPS(t *testing.T) {
 	s.public.Transport.(*http.Transport).TLSClientConfig = receiver.Client().Transport.(*http.Transport).TLSClientConfig
 	if status, err := s.send(t.Context(), receiver.URL, "1", "{}", time.Now(), nil); err != nil || status != http.StatusNoContent {
 		t.Errorf("%d, %v", status, err)
-	}
-}
-
-// TestSign compares a signature with the example of the specification of Standard Webhooks.
-func TestSign(t *testing.T) {
-	t.Parallel()
-	secret, _ := base64.StdEncoding.DecodeString("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
-	got := sign([][]byte{secret}, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", `{"test": 2432232314}`)
-	if got != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" {
-		t.Error(got)
 	}
 }

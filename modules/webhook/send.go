@@ -3,9 +3,6 @@ package webhook
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +14,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/signature"
 	"example.com/ginseng/kit/store"
 )
 
@@ -230,17 +228,6 @@ type sender struct {
 	private   *http.Client // for http: connects only to networks in WEBHOOK_NETWORKS
 }
 
-// sign returns the value of the webhook-signature header.
-func sign(secrets [][]byte, id, timestamp, body string) string {
-	signatures := make([]string, len(secrets))
-	for i, secret := range secrets {
-		mac := hmac.New(sha256.New, secret)
-		_, _ = io.WriteString(mac, id+"."+timestamp+"."+body)
-		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
-	}
-	return strings.Join(signatures, " ")
-}
-
 // send sends a request, and returns the status of the response.
 func (s *sender) send(ctx context.Context, url, id, body string, now time.Time, secrets [][]byte) (int, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
@@ -250,7 +237,8 @@ func (s *sender) send(ctx context.Context, url, id, body string, now time.Time, 
 	timestamp := strconv.FormatInt(now.Unix(), 10)
 	request.Header = http.Header{
 		"Content-Type": {"application/json"}, "User-Agent": {s.userAgent},
-		"Webhook-Id": {id}, "Webhook-Timestamp": {timestamp}, "Webhook-Signature": {sign(secrets, id, timestamp, body)},
+		signature.HeaderID: {id}, signature.HeaderTimestamp: {timestamp},
+		signature.HeaderSignature: {signature.Standard(secrets, id, timestamp, []byte(body))},
 	}
 	client := s.public
 	if request.URL.Scheme == "http" {

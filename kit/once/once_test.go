@@ -1,0 +1,195 @@
+package once_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/once"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/testkit/clock"
+	"example.com/ginseng/testkit/testdb"
+)
+
+const retention = 24 * time.Hour
+
+// account is what messages have an effect on.
+type account struct {
+	store.Meta `bson:",inline"`
+	Balance    int64 `json:"balance"`
+}
+
+type fixture struct {
+	t        *testing.T
+	db       store.DB
+	clock    *clock.Clock
+	accounts *store.Collection[account]
+	id       store.ID
+	messages *once.Messages
+}
+
+func newFixture(t *testing.T, db store.DB) *fixture {
+	c := clock.At(time.Now())
+	f := &fixture{t, db, c, store.Open[account](db, store.Spec{Name: "accounts"}), store.NewID(), once.New(db, c.Now, "events", retention)}
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.accounts.Insert(t.Context(), account{Meta: store.NewMeta(f.id, store.At(c.Now()))}); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// pay adds 1 to the balance.
+func (f *fixture) pay(ctx context.Context) error {
+	_, err := f.accounts.Update(ctx, store.Eq("id", f.id), store.Inc("balance", 1))
+	return err
+}
+
+// wantBalance fails the test unless err has the code, and the balance is the number.
+func (f *fixture) wantBalance(err error, code apperr.Code, want int64) {
+	f.t.Helper()
+	a, readErr := f.accounts.Get(f.t.Context(), f.id)
+	if apperr.CodeOf(err) != code || readErr != nil || a.Balance != want {
+		f.t.Errorf("%v, balance %d, %v, want %q, %d", err, a.Balance, readErr, code, want)
+	}
+}
+
+func TestDo(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, db store.DB) {
+		f := newFixture(t, db)
+		f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), "", 1)
+		f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), "", 1)
+		f.wantBalance(f.messages.Do(t.Context(), "b", f.pay), "", 2)
+		f.wantBalance(f.messages.Do(t.Context(), strings.Repeat("é", 1000), f.pay), "", 3)
+		f.wantBalance(f.messages.Do(t.Context(), strings.Repeat("é", 1000), f.pay), "", 3)
+		f.wantBalance(f.messages.Do(t.Context(), "", f.pay), apperr.ValidationFailed, 3)
+
+		f.clock.Advance(retention - time.Second)
+		if err := f.messages.Job().Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), "", 3)
+		f.clock.Advance(time.Second)
+		if err := f.messages.Job().Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), "", 4)
+	})
+}
+
+// TestFailed repeats a message whose function has failed: with errors, which include those that Do returns itself, and with a panic.
+func TestFailed(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, db store.DB) {
+		f := newFixture(t, db)
+		for _, failure := range []error{errors.New("broken"), apperr.New(apperr.Conflict, "Taken."), apperr.New(apperr.NotFound, "Unknown.")} {
+			err := f.messages.Do(t.Context(), "a", func(context.Context) error { return failure })
+			f.wantBalance(err, apperr.CodeOf(failure), 0)
+		}
+		f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), "", 1)
+		func() {
+			defer func() { _ = recover() }()
+			_ = f.messages.Do(t.Context(), "b", func(context.Context) error { panic("b") })
+		}()
+		f.clock.Advance(time.Minute + time.Second) // without transactions, b is claimed until then
+		f.wantBalance(f.messages.Do(t.Context(), "b", f.pay), "", 2)
+	})
+}
+
+// TestConcurrent processes a message 20 times at the same time. Without transactions, calls that find it in progress fail; the
+// sender repeats them.
+func TestConcurrent(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, db store.DB) {
+		f := newFixture(t, db)
+		for n, id := range []string{"a", "b", "c"} {
+			var group sync.WaitGroup
+			for range 20 {
+				group.Go(func() {
+					if err := f.messages.Do(t.Context(), id, f.pay); err != nil && !apperr.Is(err, apperr.Unavailable) {
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+			f.wantBalance(f.messages.Do(t.Context(), id, f.pay), "", int64(n)+1)
+		}
+	})
+}
+
+// TestEffectIsAtomic checks that a transaction that fails after the effect leaves neither the effect nor the message.
+func TestEffectIsAtomic(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, testdb.Open(t))
+	if errors.Is(f.db.Atomic(t.Context(), func(context.Context) error { return nil }), store.ErrNoTransactions) {
+		t.Skip("the server has no transactions")
+	}
+	broken := errors.New("broken")
+	err := f.messages.Do(t.Context(), "a", func(ctx context.Context) error { return errors.Join(f.pay(ctx), broken) })
+	f.wantBalance(err, apperr.Internal, 0)
+	ended, cancel := context.WithCancel(t.Context())
+	err = f.messages.Do(ended, "a", func(ctx context.Context) error {
+		defer cancel()
+		return f.pay(ctx)
+	})
+	f.wantBalance(err, apperr.Unavailable, 0)
+	f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), "", 1)
+}
+
+// TestWithoutTransactions has what only a database without transactions does.
+func TestWithoutTransactions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, testdb.Separate(testdb.Open(t)))
+
+	// A second message during the first is rejected.
+	err := f.messages.Do(t.Context(), "a", func(ctx context.Context) error {
+		f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), apperr.Unavailable, 0)
+		return f.pay(ctx)
+	})
+	f.wantBalance(err, "", 1)
+
+	// The client disconnects after the effect: the message is done.
+	ended, cancel := context.WithCancel(t.Context())
+	err = f.messages.Do(ended, "b", func(ctx context.Context) error {
+		defer cancel()
+		return f.pay(ctx)
+	})
+	f.wantBalance(err, "", 2)
+	f.wantBalance(f.messages.Do(t.Context(), "b", f.pay), "", 2)
+
+	// The first call takes longer than its lease: the second has the message.
+	err = f.messages.Do(t.Context(), "c", func(ctx context.Context) error {
+		f.clock.Advance(time.Minute)
+		f.wantBalance(f.messages.Do(t.Context(), "c", f.pay), "", 3)
+		return errors.New("too late")
+	})
+	f.wantBalance(err, apperr.Internal, 3)
+	f.wantBalance(f.messages.Do(t.Context(), "c", f.pay), "", 3)
+}
+
+// TestKilled leaves a message as a killed service does: after the effect, before its result. Without transactions, the effect is
+// repeated after the lease.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	killed := false
+	db := testdb.Intercept(testdb.Separate(testdb.Open(t)), func(_ context.Context, c testdb.Call, do func() error) error {
+		if killed && c.Name == "Update events" {
+			return errors.New("killed")
+		}
+		return do()
+	})
+	f := newFixture(t, db)
+	killed = true
+	f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), apperr.Internal, 1)
+	killed = false
+	f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), apperr.Unavailable, 1)
+	f.clock.Advance(time.Minute)
+	f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), "", 2)
+	f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), "", 2)
+}
