@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the project of docs/modules.md: generated resources, edits of generated files (*.patch, one per section of the guide), and
-# files of the project's own (_files).
+# Makes the project of docs/modules.md and docs/receive-webhooks.md: generated resources, edits of generated files (*.patch, one
+# per section of the guide), and files of the project's own (_files).
 #
 # Usage: make.sh DIRECTORY
 set -euo pipefail
@@ -25,7 +25,7 @@ go tool generate absence startsAt:time:required endsAt:time:required --under pra
   --doc 'Times when a practitioner is absent.'
 commit 'Add resources'
 
-git apply "$example"/[0-9]*.patch
+git apply "$example"/[1-9]-*.patch "$example"/[1-9][0-9]-*.patch
 cp -R "$example/_files/." .
 go tool docs
 commit 'Add rules'

@@ -11,13 +11,13 @@ cd "$dir/clinic"
 unformatted=$(gofmt -l modules scripts ./*.go)
 [ -z "$unformatted" ] || { echo "gofmt would change: $unformatted" >&2; exit 1; }
 go vet ./modules/... ./scripts/... .
-go tool staticcheck ./modules/absence ./modules/appointment ./scripts/report .
+go tool staticcheck ./modules/absence ./modules/appointment ./modules/invoice ./scripts/report .
 go test -count=1 ./modules/absence ./modules/appointment ./modules/invoice ./scripts/report .
 
 "$example/without-transactions.sh" .
 go vet ./modules/appointment
 mkdir "$dir/programs"
-go test -c -o "$dir/programs/" ./modules/appointment ./scripts/report . # each is linked once
-run='for package in modules/appointment scripts/report .; do (cd $package && "$0/$(basename "$PWD").test" -test.timeout 10m) || exit; done'
+go test -c -o "$dir/programs/" ./modules/appointment ./modules/invoice ./scripts/report . # each is linked once
+run='for package in modules/appointment modules/invoice scripts/report .; do (cd $package && "$0/$(basename "$PWD").test" -test.timeout 10m) || exit; done'
 sh -c "$run" "$dir/programs"
 go -C "$example/../../../scripts/mongod" run . -- sh -c "$run" "$dir/programs"

@@ -55,6 +55,7 @@ func TestCode(t *testing.T) {
 	for _, guide := range []struct{ file, example, languages string }{
 		{"README.md", "kit/example_test.go", "go"},
 		{"docs/modules.md", "docs/examples/clinic", "go diff sh"},
+		{"docs/receive-webhooks.md", "docs/examples/clinic", "go diff"},
 	} {
 		markdown, err := os.ReadFile(filepath.Join(repository, guide.file))
 		if err != nil {
