@@ -141,6 +141,7 @@ func (c *controller) endOthers(g *gin.Context) error {
 //	@Param			id		path		string			true	"id of the user, or me"
 //	@Param			input	formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
 //	@Success		204
+//	@x-restricted	false
 //	@Router			/users/{id}/sessions [delete]
 func (c *controller) endAll(g *gin.Context) error {
 	if _, err := rest.Bind[access.Proof](g); err != nil {

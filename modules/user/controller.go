@@ -166,6 +166,7 @@ func (c *controller) changePassword(g *gin.Context) error {
 //	@Success		204
 //	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
 //	@Failure		409	{object}	rest.Problem	"conflict: other records refer to the user, or a change of the address can still be undone"
+//	@x-restricted	false
 //	@Router			/users/{id} [delete]
 func (c *controller) delete(g *gin.Context) error {
 	if _, err := rest.Bind[access.Proof](g); err != nil {

@@ -132,6 +132,26 @@ func TestOwnCode(t *testing.T) {
 	}
 }
 
+// TestRaw has an operation that accepts every media type.
+func TestRaw(t *testing.T) {
+	t.Parallel()
+	swagger := strings.NewReplacer(`"/raw": {"post": {`, `"/raw": {"post": {"x-raw": true,`, `"enum": ["conflict"`, `"enum": ["unsupported_media_type", "conflict"`).Replace(sample)
+	out, err := convert([]byte(swagger), nil)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]struct{ Description string }
+		}
+	}
+	if err = errors.Join(err, json.Unmarshal(out, &doc)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"/raw": false, "/auth": true} {
+		if got := doc.Paths[path]["post"].Responses["default"].Description; strings.Contains(got, "unsupported_media_type") != want {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}
+
 // TestUnusedRows converts a document in which only a list has things.
 func TestUnusedRows(t *testing.T) {
 	t.Parallel()

@@ -107,11 +107,14 @@ func (j joiner) operation(op *spec.Operation, rows []row, p string) {
 	if (r.Caller == "step-up" || r.Caller == "step-up-admin") && !strings.Contains(op.Description, recentSignIn) {
 		op.Description = strings.TrimSpace(op.Description + " " + recentSignIn)
 	}
-	if r.Restricted {
+	if _, annotated := op.Extensions[restrictedMark]; r.Restricted && !annotated {
 		op.AddExtension(restrictedMark, true)
 	}
 	if r.JSONOnly && len(op.Consumes) == 0 {
 		op.Consumes = []string{"application/json"}
+	}
+	if r.Raw > 0 {
+		op.AddExtension(rawMark, true)
 	}
 	j.parameters(op, r, p)
 	j.resource(op, r, p)

@@ -153,6 +153,7 @@ func TestFacts(t *testing.T) {
 	ops.operation("POST /page")
 	ops.operation("POST /page/admin")
 	ops.operation("POST /open")
+	ops.operation("POST /others", func(op *spec.Operation) { op.AddExtension(restrictedMark, false) })
 	ops.operation("POST /auth", func(op *spec.Operation) {
 		op.Security = []map[string][]string{{"BasicAuth": {}, "MasterKey": {}}}
 	})
@@ -179,6 +180,7 @@ func TestFacts(t *testing.T) {
 		r.POST("/step/others", route.StepUpOthers, rest.NoContent)
 		r.POST("/page", route.Refresh, rest.NoContent, route.CheckOrigin, route.JSONOnly, route.AllowRestricted)
 		r.POST("/page/admin", route.Admin, rest.NoContent, route.CheckOrigin)
+		r.POST("/others", route.User, rest.NoContent, route.AllowRestricted)
 		r.POST("/open", route.Open, rest.NoContent)
 		r.POST("/auth", route.Master, rest.NoContent)
 		r.POST("/key", route.User, rest.NoContent, route.AllowAPIKey)
@@ -212,6 +214,7 @@ func TestFacts(t *testing.T) {
 		"POST /page":            `public restricted [application/json] 403:forbidden: the header Origin is not one of CORS_ORIGINS`,
 		"POST /page/admin":      `admin UserToken 403:forbidden: the caller is not an admin; forbidden: the header Origin is not one of CORS_ORIGINS`,
 		"POST /open":            `public`,
+		"POST /others":          `user UserToken`,
 		"POST /key":             `user UserToken APIKey`,
 		"PUT /both":             `step-up UserToken BasicAuth 403:reauthentication_required: as before 429:too_many_requests recent`,
 		"PATCH /both":           `step-up UserToken BasicAuth roles=[admin] restricted 403:reauthentication_required: as before 429:too_many_requests recent`,

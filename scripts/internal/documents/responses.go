@@ -71,6 +71,9 @@ func (e enricher) defaultResponse(op *openapi3.Operation, method string) {
 	media := openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(problemRef, nil))
 	media.Examples = openapi3.Examples{}
 	possible := slices.Clone(common)
+	if op.Extensions[rawMark] == true {
+		possible = slices.DeleteFunc(possible, func(code string) bool { return code == "unsupported_media_type" })
+	}
 	if method != http.MethodGet {
 		possible = append(possible, "too_many_requests")
 	}
