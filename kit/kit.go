@@ -83,8 +83,8 @@ type Parts struct {
 	Closers []func(ctx context.Context)
 	// Migrations change documents that earlier versions of the module stored in another form, the oldest first. They run at start.
 	Migrations []migrate.Migration
-	// EmailPreviews are examples of the module's emails. In development, the server shows them at /dev/emails.
-	EmailPreviews []email.Preview
+	// EmailPreviews returns examples of the module's emails. In development, the server calls it and shows them at /dev/emails.
+	EmailPreviews func() []email.Preview
 	// Metrics are the module's metrics, such as telemetry.Counter and telemetry.Gauge.
 	Metrics []Metered
 

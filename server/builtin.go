@@ -19,7 +19,7 @@ import (
 )
 
 // builtIn returns the modules that every service has.
-func builtIn(o HandlerOptions, table *route.Table, authenticator middleware.Authenticator, idempotency *middleware.Idempotency, emails []email.Preview) []kit.Module {
+func builtIn(o HandlerOptions, table *route.Table, authenticator middleware.Authenticator, idempotency *middleware.Idempotency, emails func() []email.Preview) []kit.Module {
 	modules := []kit.Module{health{o.Ready}}
 	if o.Settings.Docs {
 		modules = append(modules, newDocumentation(o.Documents, o.Settings.APIRoot))
@@ -60,7 +60,7 @@ func (h health) Routes(r *route.Router) {
 // sweeper deletes expired records of the server: responses to requests with an Idempotency-Key, states of rate limits, and entries
 // of the log of changes.
 type sweeper struct {
-	kit.Deps
+	deps      kit.Deps
 	responses *middleware.Idempotency
 	retention time.Duration // of the log of changes
 }
@@ -71,13 +71,13 @@ func (s sweeper) Routes(*route.Router) {}
 // Parts implements kit.Module.
 func (s sweeper) Parts() kit.Parts {
 	log := job.Job{Name: "expired-changes", Interval: job.SweepInterval, Run: s.sweepLog}
-	return kit.Parts{Jobs: append(slices.Concat(s.responses.Jobs(), s.Limiter.Jobs()), log)}
+	return kit.Parts{Jobs: append(slices.Concat(s.responses.Jobs(), s.deps.Limiter.Jobs()), log)}
 }
 
 func (s sweeper) sweepLog(ctx context.Context) error {
-	before := store.At(s.Now().Add(-s.retention))
+	before := store.At(s.deps.Now().Add(-s.retention))
 	for {
-		n, err := s.DB.Log().Sweep(ctx, before)
+		n, err := s.deps.DB.Log().Sweep(ctx, before)
 		if err != nil || n == 0 {
 			return err
 		}

@@ -208,8 +208,13 @@ type previews struct {
 	pages map[string]file
 }
 
-func newPreviews(all []email.Preview) previews {
+// newPreviews returns the previews that a function returns; nil: there are none.
+func newPreviews(emails func() []email.Preview) previews {
 	var list strings.Builder
+	var all []email.Preview
+	if emails != nil {
+		all = emails()
+	}
 	pages := map[string]file{}
 	for _, p := range all {
 		pages[p.Name+".html"] = file{contentType: htmlType, content: []byte(p.Message.HTML)}

@@ -14,7 +14,9 @@ import (
 type previewed struct{ routes }
 
 func (previewed) Parts() kit.Parts {
-	return kit.Parts{EmailPreviews: []email.Preview{{Name: "hello", Message: &email.Message{To: "ada@example.com", Subject: "Hello <you>", Text: "Hello\n", HTML: "<p>Hello</p>"}}}}
+	return kit.Parts{EmailPreviews: func() []email.Preview {
+		return []email.Preview{{Name: "hello", Message: &email.Message{To: "ada@example.com", Subject: "Hello <you>", Text: "Hello\n", HTML: "<p>Hello</p>"}}}
+	}}
 }
 
 // TestEmails checks that emails are shown in development only.

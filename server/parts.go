@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/email"
 )
 
 // addParts adds the Parts of the modules to p. It fails if two modules verify the same credential.
@@ -16,7 +17,7 @@ func addParts(p *kit.Parts, modules []kit.Module) error {
 		p.Workers = append(p.Workers, own.Workers...)
 		p.Closers = append(p.Closers, own.Closers...)
 		p.Migrations = append(p.Migrations, own.Migrations...)
-		p.EmailPreviews = append(p.EmailPreviews, own.EmailPreviews...)
+		p.EmailPreviews = bothPreviews(p.EmailPreviews, own.EmailPreviews)
 		p.Metrics = append(p.Metrics, own.Metrics...)
 		if err := errors.Join(setOnly(&p.Tokens, own.Tokens), setOnly(&p.APIKeys, own.APIKeys), setOnly(&p.Passwords, own.Passwords),
 			setOnly(&p.SecondFactors, own.SecondFactors)); err != nil {
@@ -24,6 +25,17 @@ func addParts(p *kit.Parts, modules []kit.Module) error {
 		}
 	}
 	return nil
+}
+
+// bothPreviews returns a function that returns the previews of a and b, either of which can be nil.
+func bothPreviews(a, b func() []email.Preview) func() []email.Preview {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return func() []email.Preview { return append(a(), b()...) }
 }
 
 // setOnly sets verifier to v, unless v is nil. It fails if verifier is already set.

@@ -85,7 +85,7 @@ func TestParts(t *testing.T) {
 		"Migrations": {kit.Parts{Migrations: []migrate.Migration{{Name: "thing-1"}}}, func(h *Handler) bool {
 			return len(h.Migrations.All()) == 1
 		}},
-		"EmailPreviews": {kit.Parts{EmailPreviews: []email.Preview{{Name: "hello", Message: &email.Message{}}}}, func(h *Handler) bool {
+		"EmailPreviews": {kit.Parts{EmailPreviews: func() []email.Preview { return []email.Preview{{Name: "hello", Message: &email.Message{}}} }}, func(h *Handler) bool {
 			return status(h, "/dev/emails/hello.txt", "", 200)
 		}},
 		"Metrics": {kit.Parts{Metrics: []kit.Metered{telemetry.NewCounter("things_total", "Things.", "result", "ok")}}, func(*Handler) bool {

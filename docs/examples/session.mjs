@@ -115,7 +115,7 @@ export class Session {
     return this.#asUser((Authorization) => send(this.#base + path, { ...init, headers: { ...init.headers, Authorization } }))
   }
 
-  /** Like fetch(request, init) as the user, for libraries that build a Request. Rejects with a Problem on 401. */
+  /** Like fetch(request, init) as the user, for libraries that build a Request. init has no headers. Rejects with a Problem on 401. */
   fetch(request, init) {
     return this.#asUser(async (authorization) => {
       const copy = request.clone() // a body can be read once

@@ -105,8 +105,8 @@ func (m *Module) run(g *gin.Context) error {
 	return nil
 }
 
-// checkRoutes fails with ValidationFailed unless every operation calls a route of a resource that writes records and takes parameters. It ignores
-// operations with another method, which Bind rejects.
+// checkRoutes fails with ValidationFailed unless every operation calls a route of a resource that writes records and takes
+// parameters. It ignores operations with another method, which Bind rejects.
 func (m *Module) checkRoutes(operations Operations) error {
 	var fieldErrs []apperr.Field
 	for i, op := range operations {

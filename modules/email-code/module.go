@@ -41,5 +41,5 @@ func New(d kit.Deps, s Settings, users *user.Module, sessions Sessions) *Module 
 
 // Parts implements kit.Module.
 func (m *Module) Parts() kit.Parts {
-	return kit.Parts{Jobs: []job.Job{{Name: "expired-email-codes", Interval: job.SweepInterval, Run: m.sweep}}, EmailPreviews: emailPreviews()}
+	return kit.Parts{Jobs: []job.Job{{Name: "expired-email-codes", Interval: job.SweepInterval, Run: m.sweep}}, EmailPreviews: emailPreviews}
 }

@@ -52,5 +52,5 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 
 // Parts implements kit.Module.
 func (m *Module) Parts() kit.Parts {
-	return kit.Parts{Jobs: []job.Job{{Name: "expired-verifications", Interval: job.SweepInterval, Run: m.Sweep}}, EmailPreviews: m.emailPreviews()}
+	return kit.Parts{Jobs: []job.Job{{Name: "expired-verifications", Interval: job.SweepInterval, Run: m.Sweep}}, EmailPreviews: m.emailPreviews}
 }

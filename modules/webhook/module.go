@@ -56,7 +56,7 @@ func (m *Module) Parts() kit.Parts {
 	return kit.Parts{
 		Jobs:          []job.Job{{Name: "expired-webhook-deliveries", Interval: job.SweepInterval, Run: m.sweep}},
 		Workers:       []func(context.Context){m.sendDue},
-		EmailPreviews: emailPreviews(),
+		EmailPreviews: emailPreviews,
 		Metrics:       m.metrics(),
 	}
 }

@@ -385,3 +385,30 @@ func TestChangeReferences(t *testing.T) {
 		t.Errorf("module.go is\n%s", got)
 	}
 }
+
+// TestPartsOfModule has other methods and comments with the names that the command looks for.
+func TestPartsOfModule(t *testing.T) {
+	t.Parallel()
+	const before = `package note
+
+// Migrations: see migrations.go.
+type controller struct{}
+
+func (c *controller) parts() []int { return []int{1} }
+
+func (c controller) Parts() []int { return []int{1} }
+
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts { return kit.Parts{Jobs: jobs()} }
+`
+	if hasMigrations([]byte(before)) {
+		t.Error("a comment counts as migrations")
+	}
+	after := string(addMigrationsPart([]byte(before)))
+	if want := strings.Replace(before, "kit.Parts{Jobs", "kit.Parts{Migrations: m.migrations(), Jobs", 1); after != want || !hasMigrations([]byte(after)) {
+		t.Errorf("%s", after)
+	}
+	if addMigrationsPart([]byte("package note\n\nfunc (c *controller) Parts() []int { return []int{1} }\n")) != nil {
+		t.Error("another type has the method")
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -150,6 +151,23 @@ func addMigrationsPart(source []byte) []byte {
 	return changed
 }
 
+// hasMigrations reports whether the kit.Parts that the method Parts returns in a module.go has Migrations.
+func hasMigrations(source []byte) bool {
+	file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.SkipObjectResolution)
+	if err != nil {
+		return false
+	}
+	parts := returned(file, "Parts")
+	return parts != nil && slices.ContainsFunc(parts.Elts, func(e ast.Expr) bool {
+		pair, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			return false
+		}
+		field, ok := pair.Key.(*ast.Ident)
+		return ok && field.Name == "Migrations"
+	})
+}
+
 // conflict matches a conflict in a merged file.
 var conflict = regexp.MustCompile(`(?ms)^<<<<<<< .*?^>>>>>>> [^\n]*\n`)
 
@@ -221,12 +239,13 @@ func (r Resource) addMigration(source []byte, steps []string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// returned returns the composite literal that a method returns; nil if the method is missing or does not end by returning a
-// literal. The case of the method's name does not matter: in earlier versions, migrations was exported.
+// returned returns the composite literal that a method of Module returns; nil if the method is missing or does not end by returning
+// a literal. The first letter of the name can be a capital, too: in earlier versions, migrations was exported.
 func returned(file *ast.File, name string) *ast.CompositeLit {
 	for _, d := range file.Decls {
 		method, ok := d.(*ast.FuncDecl)
-		if !ok || !strings.EqualFold(method.Name.Name, name) || method.Body == nil || len(method.Body.List) == 0 {
+		capital := strings.ToUpper(name[:1]) + name[1:]
+		if !ok || !isOfModule(method) || method.Name.Name != name && method.Name.Name != capital || method.Body == nil || len(method.Body.List) == 0 {
 			continue
 		}
 		if result, ok := method.Body.List[len(method.Body.List)-1].(*ast.ReturnStmt); ok && len(result.Results) == 1 {
@@ -235,6 +254,19 @@ func returned(file *ast.File, name string) *ast.CompositeLit {
 		}
 	}
 	return nil
+}
+
+// isOfModule reports whether the receiver of a function is Module or *Module.
+func isOfModule(f *ast.FuncDecl) bool {
+	if f.Recv == nil {
+		return false
+	}
+	of := f.Recv.List[0].Type
+	if pointer, ok := of.(*ast.StarExpr); ok {
+		of = pointer.X
+	}
+	name, ok := of.(*ast.Ident)
+	return ok && name.Name == "Module"
 }
 
 func (r Resource) migrationName(number int) string { return fmt.Sprintf("%s-%d", r.Name, number) }

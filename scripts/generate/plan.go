@@ -198,7 +198,7 @@ func (p *project) declared(name string) (r Resource, err error) {
 	if err != nil {
 		return r, fmt.Errorf("%s: invalid go:generate line: %w", file, err)
 	}
-	r.Migrated = strings.Contains(string(source), "Migrations:")
+	r.Migrated = hasMigrations(source)
 	if r.Under != "" {
 		parent, err := p.declared(r.Under)
 		r.nest(parent)

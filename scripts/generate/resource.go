@@ -103,8 +103,8 @@ func accessOf(rule string) string {
 // record is 404.
 func (r Resource) Forbidden(method string) bool { return r.ownersOnly(method) && !r.hides() }
 
-// Uniques returns the fields with the modifier unique. Filtered and Searched and Titled do the same for filter, search and title; References
-// returns the references.
+// Uniques returns the fields with the modifier unique. Filtered, Searched and Titled do the same for filter, search and title;
+// References returns the references.
 func (r Resource) Uniques() fieldList  { return r.Fields.only(func(f Field) bool { return f.Unique }) }
 func (r Resource) Filtered() fieldList { return r.Fields.only(func(f Field) bool { return f.Filter }) }
 func (r Resource) Searched() fieldList { return r.Fields.only(func(f Field) bool { return f.Search }) }

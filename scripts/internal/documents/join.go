@@ -292,8 +292,12 @@ func (j joiner) resource(op *spec.Operation, r row, p string) {
 	}
 	record := j.Definitions[name]
 	about := map[string]any{"name": r.List.Name, "path": collection, "record": kebab(name[strings.LastIndexByte(name, '.')+1:])}
-	if title := append([]string{r.List.Title}, visible(*r.List, &record)...); cmp.Or(title...) != "" {
-		about["title"] = cmp.Or(title...)
+	titles := visible(*r.List, &record)
+	if _, has := record.Properties[r.List.Title]; has {
+		titles = []string{r.List.Title}
+	}
+	if len(titles) > 0 {
+		about["title"] = titles[0]
 	}
 	if segments := strings.Split(collection, "/"); len(segments) > 3 {
 		about["parent"] = segments[len(segments)-3]

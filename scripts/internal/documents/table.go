@@ -45,8 +45,8 @@ type filter struct {
 	List        bool
 }
 
-// patience is how long the first compilation of a service may take on a slow machine.
-const patience = 15 * time.Minute
+// compileTimeout is how long the first compilation of a service may take on a slow machine.
+const compileTimeout = 15 * time.Minute
 
 // ErrRoutes means that the routes of a service are unknown, because it does not compile or cannot start.
 var ErrRoutes = errors.New("the routes of the service are unknown")
@@ -72,7 +72,7 @@ func Routes(ctx context.Context, dir string, overlay map[string]string) (table T
 	if err := os.WriteFile(file, encoded, 0o600); err != nil {
 		return table, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, compileTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "run", "-buildvcs=false", "-overlay="+file, ".", "routes")
 	var printed bytes.Buffer
