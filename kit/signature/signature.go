@@ -64,8 +64,11 @@ func NewStandard(now func() time.Time, secrets ...string) (*Verifier, error) {
 
 // NewTimestamped returns a Verifier for requests whose header has t=SECONDS,v1=HEX. Each v1 is an HMAC of t.BODY. The bytes of a
 // secret, including a prefix, are the key. A secret has at least 16 bytes. The error is a reason for settings.Checker, without the
-// secret.
+// secret, or the header is "".
 func NewTimestamped(now func() time.Time, header string, secrets ...string) (*Verifier, error) {
+	if header == "" {
+		return nil, errors.New("signature: NewTimestamped needs the name of the header")
+	}
 	if len(secrets) == 0 {
 		return nil, errNoSecret
 	}

@@ -184,6 +184,9 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%q: %v", secrets, v)
 		}
 	}
+	if v, err := signature.NewTimestamped(time.Now, "", stripeSecret); err == nil {
+		t.Errorf("no header: %v", v)
+	}
 }
 
 // FuzzVerify looks for headers that a Verifier accepts although they do not have the signature, and for panics.
