@@ -64,6 +64,7 @@ func rawHandler(wait func(*gin.Context)) http.Handler {
 	for _, row := range table.Routes() {
 		engine.Handle(row.Method, row.Path, bodies.Handler(row), a.Handler(row), rest.Handle(row.Handler))
 	}
+	engine.POST("/open", bodies.Handler(&route.Route{Kind: route.KindOpen, Raw: rawLimit}), rest.Handle(whole))
 	return engine
 }
 
@@ -224,11 +225,13 @@ func TestRawShares(t *testing.T) {
 	}
 	hold("/public", "192.0.2.1", "")
 	expect(503, "a second body of the network", "/public", "192.0.2.1", "")
+	expect(503, "a second body of the network to an open route", "/open", "192.0.2.1", "")
 	expect(200, "a second body that is streamed", "/stream", "192.0.2.1", "")
 	for i := 2; i <= 4; i++ {
 		hold("/public", fmt.Sprintf("192.0.2.%d", i), "")
 	}
 	expect(503, "a fifth network", "/public", "192.0.2.5", "")
+	expect(503, "a fifth network and an open route, which ignores the credential", "/open", "192.0.2.5", "master")
 	user, other := store.NewID().Hex(), store.NewID().Hex()
 	expect(200, "a user", "/public", "192.0.2.5", user)
 	expect(200, "the master key", "/public", "192.0.2.5", "master")

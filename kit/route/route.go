@@ -84,7 +84,8 @@ const (
 type Caller func(*Route)
 
 // Open accepts any request. The credential, the query string and the body are not read, so an invalid one is not an error. Of the
-// options, only With, CheckOrigin, JSONOnly and those for the size of the body have an effect.
+// options, only With, CheckOrigin, JSONOnly, Setting, LargeBody and Raw have an effect. A webhook whose signature the handler
+// verifies has Open and Raw.
 func Open(r *Route) { r.Kind = KindOpen }
 
 // Public accepts any caller. A credential is optional.
