@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	lease      = time.Minute      // how long a call of f without a transaction excludes others
-	maxRun     = 50 * time.Second // time limit of that call; the rest of the lease is for differences between clocks
+	lease      = time.Minute      // how long a call without a transaction excludes others
+	maxRun     = 50 * time.Second // when f of that call must end; the rest of the lease is for differences between clocks
 	endTimeout = 5 * time.Second  // time limit for recording its result
 	maxKey     = 512              // maximum bytes of message.Key
 )
@@ -28,7 +28,7 @@ const (
 // message is a message that was received.
 type message struct {
 	store.Meta `bson:",inline"`
-	Key        string     `json:"key"`       // the id that the sender has given it, for people
+	Key        string     `json:"key"`       // the sender's ID of the message, for debugging
 	ExpiresAt  store.Time `json:"expiresAt"` // when the document may be deleted
 	// ClaimedUntil is nil if the message has had its effect. Until this time, no other call may begin.
 	ClaimedUntil *store.Time `json:"claimedUntil"`
@@ -62,15 +62,18 @@ func (m *Messages) Job() job.Job {
 }
 
 // Do calls f, unless the message with the id has already had its effect; it then returns nil. If f returns an error, Do returns it,
-// and the next message with the id calls f again. ValidationFailed: id is "".
+// and the next message with the id calls f again. ValidationFailed: id is "". Unavailable: a call without transactions is
+// processing the same message, or its process was killed less than a minute ago.
 //
 // If the database has transactions, f runs in a store.DB.Atomic that also records the id, and its rules apply: the effect is stored
 // once or not at all, also if the same message arrives several times at the same time, or the service is killed. f must have no
-// effects except writes with its context, queued emails and store.AfterCommit.
+// effects except writes with its context, queued emails and store.AfterCommit. Do not call Do in an Atomic: if another call
+// processes the same message at the same time, Do can return nil although the Atomic fails with Conflict.
 //
 // On a MongoDB server without transactions, each write of f is stored immediately. Messages with the same id do not run f at the
-// same time: Do returns Unavailable for the others. If the service is killed after a write of f, or the database fails, the
-// message remains without a result: it calls f again a minute later, so f must be able to repeat its writes. f has 50 seconds.
+// same time. If f panics, the service is killed after a write of f, or the database fails, the message remains without a result:
+// Do returns Unavailable for a minute, and then calls f again. f must therefore be able to repeat its writes. f must end within 50
+// seconds of the call of Do. In a handler, the time limit is that of the request: 30 seconds.
 func (m *Messages) Do(ctx context.Context, id string, f func(context.Context) error) error {
 	if id == "" { // all messages without an ID would be the same
 		return apperr.New(apperr.ValidationFailed, "The message has no ID.")
@@ -81,11 +84,17 @@ func (m *Messages) Do(ctx context.Context, id string, f func(context.Context) er
 		if store.IsSeparate(ctx) {
 			return m.claim(ctx, id, f)
 		}
-		if known, err := m.messages.Exists(ctx, store.Eq("id", ID(id))); err != nil || known {
-			return err
-		}
-		if err := m.messages.Insert(ctx, m.message(id, nil)); err != nil {
+		known, err := m.messages.Get(ctx, m.ID(id))
+		switch {
+		case apperr.Is(err, apperr.NotFound):
+			err = m.messages.Insert(ctx, m.message(id, nil))
 			duplicate = apperr.Is(err, apperr.Conflict) // another transaction has stored it since this one began
+		case err == nil && known.ClaimedUntil == nil:
+			return nil
+		case err == nil: // claimed by a process without transactions, such as before a single server became a replica set
+			_, err = m.take(ctx, known, nil)
+		}
+		if err != nil {
 			return err
 		}
 		return f(ctx)
@@ -98,6 +107,9 @@ func (m *Messages) Do(ctx context.Context, id string, f func(context.Context) er
 
 // claim is Do without transactions.
 func (m *Messages) claim(ctx context.Context, id string, f func(context.Context) error) error {
+	// The time limit and the lease begin at the same time, before the operations of the database.
+	running, cancel := context.WithTimeout(ctx, maxRun)
+	defer cancel()
 	until := store.At(m.now().Add(lease))
 	claimed := m.message(id, &until)
 	err := m.messages.Insert(ctx, claimed)
@@ -109,18 +121,11 @@ func (m *Messages) claim(ctx context.Context, id string, f func(context.Context)
 		if known.ClaimedUntil == nil {
 			return nil
 		}
-		if known.ClaimedUntil.After(m.now()) {
-			return errInProgress
-		}
-		isKnown := store.And(store.Eq("id", known.ID), store.Eq("version", known.Version))
-		claimed, err = m.messages.Update(ctx, isKnown, store.Set("claimedUntil", until), store.Set("expiresAt", claimed.ExpiresAt))
-		err = apperr.Replace(err, apperr.NotFound, errInProgress)
+		claimed, err = m.take(ctx, known, &until)
 	}
 	if err != nil {
 		return err
 	}
-	running, cancel := context.WithTimeout(ctx, maxRun)
-	defer cancel()
 	failed := f(running)
 
 	// Record the result even if the client has disconnected. If that fails, the lease ends.
@@ -135,17 +140,37 @@ func (m *Messages) claim(ctx context.Context, id string, f func(context.Context)
 	return apperr.Replace(err, apperr.NotFound, nil) // f has taken longer than the lease, and another call has begun
 }
 
+// take replaces the claim of a message whose lease has ended. until is nil in a transaction, which needs no claim. errInProgress:
+// the lease has not ended, or another call has taken the message.
+func (m *Messages) take(ctx context.Context, known message, until *store.Time) (message, error) {
+	now := m.now()
+	if known.ClaimedUntil.After(now) {
+		return known, errInProgress
+	}
+	claim := store.Unset("claimedUntil")
+	if until != nil {
+		claim = store.Set("claimedUntil", *until)
+	}
+	isKnown := store.And(store.Eq("id", known.ID), store.Eq("version", known.Version))
+	taken, err := m.messages.Update(ctx, isKnown, claim, store.Set("expiresAt", store.At(now.Add(m.retention))))
+	return taken, apperr.Replace(err, apperr.NotFound, errInProgress)
+}
+
 // errInProgress lets the sender repeat the message.
 var errInProgress = apperr.New(apperr.Unavailable, "The same message is being processed. Send it again later.")
 
 func (m *Messages) message(id string, claimedUntil *store.Time) message {
 	now := m.now()
-	return message{store.NewMeta(ID(id), store.At(now)), strings.ToValidUTF8(id[:min(len(id), maxKey)], ""), store.At(now.Add(m.retention)), claimedUntil}
+	return message{store.NewMeta(m.ID(id), store.At(now)), strings.ToValidUTF8(id[:min(len(id), maxKey)], ""), store.At(now.Add(m.retention)), claimedUntil}
 }
 
-// ID returns an ID that is always the same for the id of a message. If f inserts a record with this ID, and ignores Conflict, it can
-// repeat the insertion.
-func ID(id string) store.ID {
-	sum := sha256.Sum256([]byte(id))
+// ID returns an ID for the message with the id. It is always the same, and differs from the IDs of the Messages with other names. A
+// record of f with this ID can be found when f runs again, for example after retention:
+//
+//	known, err := payments.Exists(ctx, store.Eq("id", events.ID(event.ID)))
+//
+// Insert the record only if it is unknown. Do not insert it and ignore Conflict: any error but NotFound fails a transaction.
+func (m *Messages) ID(id string) store.ID {
+	sum := sha256.Sum256([]byte(m.name + "\x00" + id))
 	return store.ID(sum[:len(store.ID{})])
 }

@@ -193,3 +193,72 @@ func TestKilled(t *testing.T) {
 	f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), "", 2)
 	f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), "", 2)
 }
+
+// TestClaimInTransaction repeats a message in a transaction that a process without transactions has claimed and not completed.
+func TestClaimInTransaction(t *testing.T) {
+	t.Parallel()
+	db := testdb.Open(t)
+	f := newFixture(t, db)
+	if errors.Is(f.db.Atomic(t.Context(), func(context.Context) error { return nil }), store.ErrNoTransactions) {
+		t.Skip("the server has no transactions")
+	}
+	separate := once.New(testdb.Separate(db), f.clock.Now, "events", retention)
+	err := separate.Do(t.Context(), "a", func(context.Context) error {
+		f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), apperr.Unavailable, 0)
+		return nil
+	})
+	f.wantBalance(err, "", 0)
+	f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), "", 0)
+
+	f.leave(separate, "b")
+	f.wantBalance(f.messages.Do(t.Context(), "b", f.pay), apperr.Unavailable, 0)
+	f.clock.Advance(time.Minute)
+	broken := errors.New("broken")
+	f.wantBalance(f.messages.Do(t.Context(), "b", func(ctx context.Context) error { return errors.Join(f.pay(ctx), broken) }), apperr.Internal, 0)
+	f.wantBalance(f.messages.Do(t.Context(), "b", f.pay), "", 1)
+	f.wantBalance(f.messages.Do(t.Context(), "b", f.pay), "", 1)
+	f.wantBalance(separate.Do(t.Context(), "b", f.pay), "", 1)
+
+	f.leave(separate, "c")
+	f.clock.Advance(retention - time.Second)
+	f.wantBalance(f.messages.Do(t.Context(), "c", f.pay), "", 2)
+	f.clock.Advance(retention - time.Second)
+	if err := f.messages.Job().Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.wantBalance(f.messages.Do(t.Context(), "c", f.pay), "", 2) // the retention begins with the effect
+}
+
+// leave claims a message without completing it, as a killed process without transactions does.
+func (f *fixture) leave(separate *once.Messages, id string) {
+	defer func() { _ = recover() }()
+	_ = separate.Do(f.t.Context(), id, func(context.Context) error { panic(id) })
+}
+
+// TestTimeLimit checks that the time limit of a function begins with its claim, however long the database takes to store the claim.
+func TestTimeLimit(t *testing.T) {
+	t.Parallel()
+	var claimed time.Time
+	db := testdb.Before(testdb.Separate(testdb.Open(t)), "Insert events", func() {
+		claimed = time.Now()
+		time.Sleep(20 * time.Millisecond)
+	})
+	f := newFixture(t, db)
+	err := f.messages.Do(t.Context(), "a", func(ctx context.Context) error {
+		if deadline, ok := ctx.Deadline(); !ok || deadline.After(claimed.Add(50*time.Second)) {
+			t.Errorf("deadline %v after the claim", deadline.Sub(claimed))
+		}
+		return f.pay(ctx)
+	})
+	f.wantBalance(err, "", 1)
+}
+
+// TestID checks that messages of two senders with the same id have different IDs.
+func TestID(t *testing.T) {
+	t.Parallel()
+	db := testdb.Open(t)
+	one, two := once.New(db, time.Now, "events", retention), once.New(db, time.Now, "other-events", retention)
+	if one.ID("a") == two.ID("a") || one.ID("a") == one.ID("b") || one.ID("a") != one.ID("a") {
+		t.Error(one.ID("a"), two.ID("a"), one.ID("b"))
+	}
+}

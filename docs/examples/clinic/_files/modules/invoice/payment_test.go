@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -54,7 +55,11 @@ func signs(t *testing.T, now func() time.Time, secret string) *signature.Verifie
 
 // event returns the body of an event about the invoice.
 func (b *billing) event(id, kind string) string {
-	return fmt.Sprintf(`{"id":%q,"type":%q,"created":%d,"data":{"invoice":%q,"amount":"50"}}`, id, kind, b.Clock.Now().Unix(), b.id)
+	return b.eventOf(id, kind, b.id, "50")
+}
+
+func (b *billing) eventOf(id, kind, invoice, amount string) string {
+	return fmt.Sprintf(`{"id":%q,"type":%q,"created":%d,"data":{"invoice":%q,"amount":%q}}`, id, kind, b.Clock.Now().Unix(), invoice, amount)
 }
 
 func request(body string, header http.Header) testkit.Request {
@@ -106,7 +111,9 @@ func TestSignature(t *testing.T) {
 		}
 	}
 	b.want(t, "open", 0)
-	if r := b.Do(request(body, sign(signs(t, b.Clock.Now, oldSecret), body))); r.Status != 204 {
+	header := sign(signs(t, b.Clock.Now, oldSecret), body)
+	header.Set("Authorization", "Basic cHJvdmlkZXI6") // no credential of the service
+	if r := b.Do(request(body, header)); r.Status != 204 {
 		t.Errorf("old secret: %d %s", r.Status, r.Body)
 	}
 	b.want(t, "paid", 1)
@@ -121,10 +128,12 @@ func TestTwice(t *testing.T) {
 			t.Error(status)
 		}
 	}
-	b.Clock.Advance(29 * 24 * time.Hour) // the provider repeats it late
+	b.Clock.Advance(31 * 24 * time.Hour) // the provider repeats it so late that its ID was deleted
 	b.RunJobs()
-	if status := b.send(body); status != 204 {
-		t.Error(status)
+	for range 2 {
+		if status := b.send(body); status != 204 {
+			t.Error(status)
+		}
 	}
 	b.admin = b.SignUp("admin").Token // the other token has expired
 	b.want(t, "paid", 1)
@@ -168,20 +177,43 @@ func TestOutOfOrder(t *testing.T) {
 	b.want(t, "refunded", 2)
 }
 
-// TestOtherEvents sends events that the provider must not repeat, and one that is not JSON.
+// TestAmount sends a payment and a refund whose amount is not that of the invoice. They are in the ledger and in the log.
+func TestAmount(t *testing.T) {
+	t.Parallel()
+	b := openBilling(t)
+	for n, test := range []struct{ kind, amount, state string }{
+		{"payment.succeeded", "49.99", "open"}, {"payment.succeeded", "50.00", "paid"}, {"payment.refunded", "20", "paid"},
+	} {
+		if status := b.send(b.eventOf(fmt.Sprint(n), test.kind, b.id, test.amount)); status != 204 {
+			t.Errorf("%+v: %d", test, status)
+		}
+		b.want(t, test.state, int64(n)+1)
+	}
+	if n := strings.Count(b.Log.String(), "a payment event matches no invoice"); n != 2 {
+		t.Errorf("%d log lines, want 2", n)
+	}
+}
+
+// TestOtherEvents sends events whose repetition would change nothing, and bodies that are no events.
 func TestOtherEvents(t *testing.T) {
 	t.Parallel()
 	b := openBilling(t)
 	for _, body := range []string{
-		b.event("evt_1", "customer.created"), `{"id":"evt_2","type":"payment.succeeded","data":{"invoice":"unknown","amount":"1"}}`,
-		`{"id":"evt_3","type":"customer.created","data":{"name":"Ada"}}`,
+		b.event("evt_1", "customer.created"), b.eventOf("evt_2", "payment.succeeded", "unknown", "1"),
+		`{"id":"evt_3","type":"customer.created","data":{"invoice":{"id":1},"amount":[]}}`, `{"id":"evt_4","type":"ping"}`,
 	} {
 		if status := b.send(body); status != 204 {
 			t.Errorf("%d for %s", status, body)
 		}
 	}
 	b.want(t, "open", 0)
-	for _, body := range []string{"", "id=evt_1", `{"type":"payment.succeeded","data":{"invoice":"` + b.id + `","amount":"1"}}`} {
+	if log := b.Log.String(); strings.Count(log, "a payment event matches no invoice") != 1 || !strings.Contains(log, "event=evt_2") {
+		t.Errorf("no log line of evt_2: %s", log)
+	}
+	for _, body := range []string{
+		"", "id=evt_1", `{"type":"payment.succeeded","data":{"invoice":"` + b.id + `","amount":"1"}}`,
+		`{"id":"evt_5","type":"payment.succeeded","data":{"invoice":1}}`, `{"id":"evt_5","type":"payment.succeeded"}`,
+	} {
 		if status := b.send(body); status != 400 {
 			t.Errorf("%d for %q", status, body)
 		}
@@ -189,7 +221,7 @@ func TestOtherEvents(t *testing.T) {
 	if status := b.Do(testkit.Request{Method: "DELETE", Path: b.path, As: b.admin}).Status; status != 204 {
 		t.Fatal(status)
 	}
-	if status := b.send(b.event("evt_4", "payment.succeeded")); status != 204 || b.Count("ledger-entries") != 1 {
+	if status := b.send(b.event("evt_6", "payment.succeeded")); status != 204 || b.Count("ledger-entries") != 1 {
 		t.Errorf("deleted invoice: %d, %d entries", status, b.Count("ledger-entries"))
 	}
 }
@@ -199,7 +231,7 @@ func TestPaymentSecrets(t *testing.T) {
 	for _, test := range []struct {
 		secrets []string
 		valid   bool
-	}{{nil, true}, {[]string{secret}, true}, {[]string{secret, oldSecret}, true}, {[]string{"short"}, false}, {[]string{secret, ""}, false}} {
+	}{{nil, true}, {[]string{secret}, true}, {[]string{secret, oldSecret}, true}, {[]string{"short"}, false}} {
 		if err := settings.Validate(&invoice.Settings{PaymentSecrets: test.secrets}); (err == nil) != test.valid {
 			t.Errorf("%q: %v", test.secrets, err)
 		}
