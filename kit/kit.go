@@ -74,7 +74,7 @@ type Module interface {
 
 // Parts are what a module has besides routes. Most modules have no Parts, and return the zero value.
 type Parts struct {
-	// Jobs are periodic work, which runs on one instance at a time, after the migrations.
+	// Jobs are periodic work, which normally runs on one instance at a time, after the migrations; see package job.
 	Jobs []job.Job
 	// Workers are tasks that run continuously, on every instance, after the migrations. A Worker must return within a few seconds
 	// after ctx ends.

@@ -77,7 +77,7 @@ func (p Principal) Is(id store.ID) bool { return p.IsUser() && p.UserID == id }
 func (p Principal) ActsForAll() bool { return p.Master || p.IsAdmin() }
 
 // MayChange fails with Forbidden unless the caller is the owner or acts for all users. If the caller is a restricted admin who
-// is not the owner, MayChange fails with the error of the restriction.
+// is not the owner, MayChange fails with the error of the restriction. For the owner alone, use Is.
 func (p Principal) MayChange(owner store.ID) error {
 	switch {
 	case p.Is(owner):

@@ -130,7 +130,7 @@ func withoutControl(r rune) rune {
 type Template struct{ subject, text, html string }
 
 // NewTemplate reads emails/NAME.txt and emails/NAME.html. The first line of the text file must be "Subject: …". The HTML file
-// replaces {content} in the layout, and the subject replaces {subject}. NewTemplate panics if a file is missing or the text
+// replaces {content} in layout, the HTML of all emails (user.EmailLayout in a service), and the subject replaces {subject}. NewTemplate panics if a file is missing or the text
 // file has no subject.
 func NewTemplate(files fs.FS, name, layout string) *Template {
 	read := func(file string) string {
@@ -179,6 +179,6 @@ func FormatDuration(d time.Duration) string {
 
 // Preview is an example of an email that a module sends.
 type Preview struct {
-	Name    string // unique in the service
+	Name    string // unique in the service; usually the Kind of the Entry
 	Message *Message
 }

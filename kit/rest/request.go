@@ -1,14 +1,15 @@
 // Package rest reads requests and writes responses: parameters and their validation, JSON, ETags, and errors as problem
-// details (RFC 9457). A handler returns an error; Handle writes it:
+// details (RFC 9457). A handler returns an error, which the route writes; see package route. In another Gin application, Handle
+// does that.
 //
-//	r.POST("/articles", rest.Handle(func(g *gin.Context) error {
+//	func (c *controller) create(g *gin.Context) error {
 //		in, err := rest.Bind[CreateInput](g)
 //		if err != nil {
 //			return err
 //		}
 //		…
 //		return rest.Created(g, a.Meta, a.View())
-//	}))
+//	}
 package rest
 
 import (

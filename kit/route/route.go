@@ -1,6 +1,7 @@
 // Package route has the table of the routes of a service. A module adds a row for each of its routes: method, path, caller,
 // handler and options. The server mounts the rows, and runs the middleware of a row in the order that it needs, so that the order
-// of options does not matter. Features that need facts about routes read them from the rows.
+// of options does not matter. Features that need facts about routes read them from the rows: scopes of API keys, batches, tools of
+// agents, imports, and the API document, which joins the rows with the annotations of the handlers.
 package route
 
 import (
@@ -83,9 +84,9 @@ const (
 // the option AllowRestricted. Handlers get the caller from rest.Caller.
 type Caller func(*Route)
 
-// Open accepts any request. The credential, the query string and the body are not read, so an invalid one is not an error. Of the
-// options, only With, CheckOrigin, JSONOnly, Setting, LargeBody and Raw have an effect. A webhook whose signature the handler
-// verifies has Open and Raw.
+// Open accepts any request. The credential, the query string and the body are not read, so an invalid one is not an error. Alone,
+// Idempotent, Stream, Query, AnyQuery, AllowAPIKey and AllowRestricted have no effect. A webhook whose signature the handler verifies
+// has Open and Raw. Changes that the handler makes have no request ID in the log of changes.
 func Open(r *Route) { r.Kind = KindOpen }
 
 // Public accepts any caller. A credential is optional.
@@ -111,7 +112,8 @@ func User(r *Route) { r.Kind = KindUser }
 // Admin accepts a user token of an admin.
 func Admin(r *Route) { r.Kind = KindAdmin }
 
-// Role accepts a user token of an admin, or of a user with one of the roles.
+// Role accepts a user token of an admin, or of a user with one of the roles, which the project has declared: go tool generate user
+// --roles NAME.
 func Role(roles ...access.Role) Caller {
 	return func(r *Route) { r.Kind, r.Roles = KindRole, roles }
 }
@@ -142,17 +144,18 @@ func AllowAPIKey(r *Route) { r.AnyKey = true }
 func LargeBody(r *Route) { r.LargeBody = true }
 
 // Raw passes the body to the handler unread, whatever its Content-Type: a webhook whose signature the handler verifies, or a file.
-// The handler reads it with rest.RawBody, or streams it from g.Request.Body. The credential is in the Authorization header or the
-// query string, never in the body; step-up routes therefore require a session that was opened with the second factor, if the user
+// The handler reads it with rest.RawBody, or streams it from g.Request.Body. The credential is in the Authorization header or,
+// with QUERY_TOKENS, in the query string, never in the body; step-up routes therefore require a session that was opened with the second factor, if the user
 // has one.
 //
 // A body of more than maxBytes bytes is rejected with 413: before the handler runs if Content-Length announces it, otherwise when the
-// handler reads further. maxBytes replaces the limits of LargeBody and of routes without it. The whole body must arrive within 15
+// handler reads further. rest.RawBody reads at most 8 MiB: stream a longer body. maxBytes replaces the limits of LargeBody and of routes without it. The whole body must arrive within 15
 // seconds, or reading it fails with 408. Return the errors of rest.RawBody and of g.Request.Body.Read unchanged.
 //
 // What a body counts toward: a body of more than 16 KiB that rest.RawBody reads takes its Content-Length or, without one, maxBytes
-// of the memory for large bodies until the request ends, at most the caller's quarter. Callers without a credential share 8 MiB of
-// each instance; users, API keys and the master key share 24 MiB. If the memory is in use, the request waits 5 seconds and then gets
+// of the memory for large bodies until the request ends. Callers without a credential share 8 MiB of each instance; users, API keys
+// and the master key share 24 MiB; or 4 times MAX_BODY_BYTES, if that is more. A caller, without a credential a network, has at most
+// a quarter. If the memory is in use, the request waits 5 seconds and then gets
 // 503. A body that is streamed takes none, so the handler must not collect it in memory. Except for GET, each body of a user token or
 // an API key, streamed or not, also counts as a change of the user in progress: by its Content-Length or, without one, by maxBytes.
 // One of 32 KiB or more runs alone, and other changes of the user wait 5 seconds and then get 429.
@@ -193,8 +196,8 @@ func Query(names ...string) Option {
 // AnyQuery accepts every query parameter. The handler rejects unknown ones, for example with listing.Lister.Parse.
 func AnyQuery(r *Route) { r.Query = append(r.Query, rest.AnyQuery) }
 
-// List declares that the records of the path are listed with the parameters of the Spec. It includes AnyQuery. The routes of a
-// resource need no List.
+// List declares that the records of the path are listed with the parameters of the Spec. It includes AnyQuery. The Router of Resource
+// has its Spec already: the list of a resource needs only AnyQuery.
 func List(spec listing.Spec) Option {
 	return func(r *Route) {
 		r.List = &spec
@@ -207,8 +210,8 @@ func Documented(path string) Option {
 	return func(r *Route) { r.Documented = path }
 }
 
-// Setting names the setting that turns the route on. If on is false, the service does not have the route. The API document has
-// it all the same.
+// Setting names the setting that turns the route on. on is its value, which the module has in its Settings: if it is false, the
+// service does not have the route. The API document has it all the same.
 func Setting(name string, on bool) Option {
 	return func(r *Route) { r.Setting, r.Off = name, !on }
 }
@@ -324,7 +327,8 @@ func (r *Router) AtRoot() *Router { return &Router{table: r.table} }
 func (r *Router) Codes(codes ...apperr.Code) { r.table.codes = append(r.table.codes, codes...) }
 
 // Resource returns a Router for the routes of a resource. The Name of the Spec is the name of its collection in paths. An API key
-// needs the scope NAME:read for GET, and NAME:write for other methods.
+// needs the scope NAME:read for GET, and NAME:write for other methods. A route belongs to the resource because it was added to this
+// Router, whatever its path: add a route that must accept no API key, and be no operation of a batch, to the Router before Resource.
 //
 // The routes can be operations of a batch, which the database can undo and repeat. The routes must therefore only read and write
 // the database. They must not hash passwords, call other services or count attempts for a rate limit. Emails that the routes
