@@ -229,6 +229,8 @@ func lists(t *testing.T) map[string][]string {
 				queries = append(queries, "&"+p.Name+"="+value.Enum[0])
 			case value.Format == "date-time":
 				queries = append(queries, "&"+p.Name+"=2026-01-02T03:04:05Z")
+			case value.Format == "email":
+				queries = append(queries, "&"+p.Name+"=a@example.com")
 			case value.Type == "boolean":
 				queries = append(queries, "&"+p.Name+"=true")
 			case field == "userId":

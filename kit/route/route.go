@@ -112,8 +112,8 @@ func User(r *Route) { r.Kind = KindUser }
 // Admin accepts a user token of an admin.
 func Admin(r *Route) { r.Kind = KindAdmin }
 
-// Role accepts a user token of an admin, or of a user with one of the roles, which the project has declared: go tool generate user
-// --roles NAME.
+// Role accepts a user token of an admin, or of a user with one of the roles, which the project has declared: go tool generate
+// user --roles NAME.
 func Role(roles ...access.Role) Caller {
 	return func(r *Route) { r.Kind, r.Roles = KindRole, roles }
 }
@@ -143,25 +143,26 @@ func AllowAPIKey(r *Route) { r.AnyKey = true }
 // LargeBody accepts bodies of up to MAX_BODY_BYTES. Without it, a body of more than 16 KiB is rejected with 413.
 func LargeBody(r *Route) { r.LargeBody = true }
 
-// Raw passes the body to the handler unread, whatever its Content-Type: a webhook whose signature the handler verifies, or a file.
-// The handler reads it with rest.RawBody, or streams it from g.Request.Body. The credential is in the Authorization header or,
-// with QUERY_TOKENS, in the query string, never in the body; step-up routes therefore require a session that was opened with the second factor, if the user
-// has one.
+// Raw passes the body to the handler unread, whatever its Content-Type: a webhook whose signature the handler verifies, or a
+// file. The handler reads it with rest.RawBody, or streams it from g.Request.Body. The credential is in the Authorization header
+// or, with QUERY_TOKENS, in the query string, never in the body; step-up routes therefore require a session that was opened with
+// the second factor, if the user has one.
 //
-// A body of more than maxBytes bytes is rejected with 413: before the handler runs if Content-Length announces it, otherwise when the
-// handler reads further. rest.RawBody reads at most 8 MiB: stream a longer body. maxBytes replaces the limits of LargeBody and of routes without it. The whole body must arrive within 15
-// seconds, or reading it fails with 408. Return the errors of rest.RawBody and of g.Request.Body.Read unchanged.
+// A body of more than maxBytes bytes is rejected with 413: before the handler runs if Content-Length announces it, otherwise when
+// the handler reads further. rest.RawBody reads at most 8 MiB: stream a longer body. maxBytes replaces the limits of LargeBody
+// and of routes without it. The whole body must arrive within 15 seconds, or reading it fails with 408. Return the errors of
+// rest.RawBody and of g.Request.Body.Read unchanged.
 //
-// What a body counts toward: a body of more than 16 KiB that rest.RawBody reads takes its Content-Length or, without one, maxBytes
-// of the memory for large bodies until the request ends. Callers without a credential share 8 MiB of each instance; users, API keys
-// and the master key share 24 MiB; or 4 times MAX_BODY_BYTES, if that is more. A caller, without a credential a network, has at most
-// a quarter. If the memory is in use, the request waits 5 seconds and then gets
-// 503. A body that is streamed takes none, so the handler must not collect it in memory. Except for GET, each body of a user token or
-// an API key, streamed or not, also counts as a change of the user in progress: by its Content-Length or, without one, by maxBytes.
-// One of 32 KiB or more runs alone, and other changes of the user wait 5 seconds and then get 429.
+// What a body counts toward: a body of more than 16 KiB that rest.RawBody reads takes its Content-Length or, without one,
+// maxBytes of the memory for large bodies until the request ends. Callers without a credential share 8 MiB of each instance;
+// users, API keys and the master key share 24 MiB; or 4 times MAX_BODY_BYTES, if that is more. A caller, without a credential a
+// network, has at most a quarter. If the memory is in use, the request waits 5 seconds and then gets 503. A body that is streamed
+// takes none, so the handler must not collect it in memory. Except for GET, each body of a user token or an API key, streamed or
+// not, also counts as a change of the user in progress: by its Content-Length or, without one, by maxBytes. One of 32 KiB or more
+// runs alone, and other changes of the user wait 5 seconds and then get 429.
 //
-// The route cannot be an operation of a batch, and Table.Call rejects it. Raw panics if maxBytes is not positive; adding the route
-// panics if it also has LargeBody, Idempotent or JSONOnly, or the caller Provider, which all read the body.
+// The route cannot be an operation of a batch, and Table.Call rejects it. Raw panics if maxBytes is not positive; adding the
+// route panics if it also has LargeBody, Idempotent or JSONOnly, or the caller Provider, which all read the body.
 func Raw(maxBytes int64) Option {
 	if maxBytes <= 0 {
 		panic(fmt.Sprintf("route: route.Raw with a limit of %d bytes: the limit must be positive", maxBytes))

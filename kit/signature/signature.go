@@ -4,9 +4,9 @@
 //     webhook-signature.
 //   - NewTimestamped: a header with t=SECONDS,v1=HEX, such as Stripe-Signature.
 //
-// Package once processes each webhook once. Both forms have an HMAC-SHA-256 of the timestamp and the body, so pass the exact bytes of rest.RawBody. This package uses no library:
-// libraries/go of standard-webhooks (v0.0.1) is as short, and has one secret per verifier and no clock for tests; stripe-go is a client
-// of the whole API of Stripe.
+// Package once processes each webhook once. Both forms have an HMAC-SHA-256 of the timestamp and the body, so pass the exact
+// bytes of rest.RawBody. This package uses no library: libraries/go of standard-webhooks (v0.0.1) is as short, and has one secret
+// per verifier and no clock for tests; stripe-go is a client of the whole API of Stripe.
 package signature
 
 import (
