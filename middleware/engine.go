@@ -270,7 +270,10 @@ func (l *BodyLimits) Handler(row *route.Route) gin.HandlerFunc {
 		body := &limitedBody{
 			ReadCloser: r.Body, announced: r.ContentLength, size: size, limits: l, shares: l.anonymous, g: g, ctx: r.Context(), connection: connection,
 		}
-		defer body.release()
+		defer func() {
+			rest.DropBody(g)
+			body.release()
+		}()
 		r.Body = body
 		stateOf(g).body = body
 		if row.Raw > 0 {

@@ -20,8 +20,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// rawLimit is the limit of the routes of rawHandler. It is more than a quarter of the memory for bodies of anonymous callers.
-const rawLimit = 3 << 20
+// rawLimit is the limit of the routes of rawHandler. It is a quarter of the memory for bodies of anonymous callers, and the most that rest.RawBody reads.
+const rawLimit = 2 << 20
 
 // rawHandler returns a handler with routes that have route.Raw: the path is the kind of callers, and /stream reads g.Request.Body.
 // They respond with the caller and the size of the body. wait, if not nil, is called by routes when they have read the body.

@@ -425,7 +425,7 @@ var parsers = map[Type]func(string) (any, *apperr.Field){
 // address returns the normal form of an email address.
 func address(text string) (any, *apperr.Field) {
 	normal, ok := emailaddress.Normalize(text)
-	if !ok {
+	if !ok || !rest.Valid(text, "maxbytes=254,email,excludes=:,plain") {
 		return nil, &apperr.Field{Code: apperr.Format, Message: "Must be an email address."}
 	}
 	return normal, nil

@@ -32,7 +32,7 @@ func (b *rawBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-const maxRawBody = 8 << 20 // maximum size of a body in RawBody, in bytes
+const maxRawBody = 2 << 20 // maximum size of a body in RawBody, in bytes
 
 // errConsumed is a mistake of the programmer. Without it, the second of two reads of a body would be empty.
 var errConsumed = errors.New("rest: the body has already been read: add route.Raw to the route, and read the body with rest.RawBody")
@@ -53,9 +53,16 @@ func SetRaw(g *gin.Context, buffer func()) {
 	requestOf(g).raw, g.Request.Body = raw, raw
 }
 
+// DropBody frees the body and the parameters of a request that was handled. Otherwise, they would stay in memory until Gin uses the
+// context for another request.
+func DropBody(g *gin.Context) {
+	r := requestOf(g)
+	r.params, r.raw, g.Request.Body = Params{}, nil, http.NoBody
+}
+
 // RawBody returns the whole body of a request to a route with route.Raw, exactly as the client sent it, for example to verify a
 // signature with package signature. Further calls return the same bytes, which must not be changed. To stream a body, read g.Request.Body instead: its
-// Read returns the same errors. PayloadTooLarge: the body is larger than the limit of route.Raw, or than 8 MiB, because it is in
+// Read returns the same errors. PayloadTooLarge: the body is larger than the limit of route.Raw, or than 2 MiB, because it is in
 // memory as a whole. MalformedBody: the body is incomplete. RequestTimeout: the body arrived too slowly. Unavailable: other bodies
 // are using the memory for large bodies. Any other error is a mistake of the programmer, with status 500: the route does not have
 // route.Raw, or a handler has already read g.Request.Body.

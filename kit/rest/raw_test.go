@@ -98,6 +98,25 @@ func TestRawMemory(t *testing.T) {
 	}
 }
 
+// TestDropBody frees the bytes of a body, which a context in the pool of Gin would keep.
+func TestDropBody(t *testing.T) {
+	t.Parallel()
+	for name, read := range map[string]func(*gin.Context){
+		"raw":        func(g *gin.Context) { SetRaw(g, nil); _, _ = RawBody(g) },
+		"parameters": func(g *gin.Context) { _, _ = Body(g) },
+	} {
+		g := bodyContext(strings.NewReader("title=x"))
+		read(g)
+		if r := requestOf(g); r.raw == nil && r.params.form == nil {
+			t.Fatalf("%s: nothing was read", name)
+		}
+		DropBody(g)
+		if r := requestOf(g); r.raw != nil || r.params.form != nil || g.Request.Body != http.NoBody {
+			t.Errorf("%s: the body is kept", name)
+		}
+	}
+}
+
 // TestRawErrors reads raw bodies that end early, as a whole and as a stream. Both have the errors of Body.
 func TestRawErrors(t *testing.T) {
 	t.Parallel()

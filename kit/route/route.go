@@ -149,7 +149,7 @@ func LargeBody(r *Route) { r.LargeBody = true }
 // the second factor, if the user has one.
 //
 // A body of more than maxBytes bytes is rejected with 413: before the handler runs if Content-Length announces it, otherwise when
-// the handler reads further. rest.RawBody reads at most 8 MiB: stream a longer body. maxBytes replaces the limits of LargeBody
+// the handler reads further. rest.RawBody reads at most 2 MiB: stream a longer body. maxBytes replaces the limits of LargeBody
 // and of routes without it. The whole body must arrive within 15 seconds, or reading it fails with 408. Return the errors of
 // rest.RawBody and of g.Request.Body.Read unchanged.
 //

@@ -77,6 +77,7 @@ func TestUsers(t *testing.T) {
 		row("list, filter", request{Method: "GET", Path: "/users?role=admin", As: admin.Token}, 200, []string{`"count":1`, admin.Email}, []string{ada.Email, `"password"`}),
 		row("list, address", request{Method: "GET", Path: "/users?email=%20" + strings.ToUpper(ada.Email), As: admin.Token}, 200, []string{`"count":1`, ada.Email}, nil),
 		row("list, part of an address", request{Method: "GET", Path: "/users?email=" + ada.Email[1:], As: admin.Token}, 200, []string{`"count":0`}, nil),
+		row("list, a plus sign that is not escaped", request{Method: "GET", Path: "/users?email=a+b@example.com", As: admin.Token}, 400, []string{`"param":"email","code":"format"`}, nil),
 		row("list, no address", request{Method: "GET", Path: "/users?email=ada", As: admin.Token}, 400, []string{`"param":"email","code":"format"`}, nil),
 		row("list, secret field", request{Method: "GET", Path: "/users?fields=password", As: admin.Token}, 400, nil, nil),
 
