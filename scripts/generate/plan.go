@@ -258,7 +258,7 @@ func isUndocumented(err error) bool {
 func (p *plan) apply(document documenter) error {
 	changes, err := p.documentChanges(document)
 	if isUndocumented(err) {
-		p.done = fmt.Sprintf("The API documents are not changed: %v\nCorrect the errors, then run make docs.\n\n%s", err, p.done)
+		p.done = fmt.Sprintf("The API documents are not changed: %v\nCorrect the errors, then run make docs.\n", err)
 		p.undocumented, err = true, nil
 	}
 	for _, c := range p.changes { // the registry is last, so that the project compiles until then

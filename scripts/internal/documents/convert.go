@@ -183,7 +183,7 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 		if err := e.operation(op, method); err != nil {
 			errs = append(errs, fmt.Errorf("%s %s: %w", method, path, err))
 		}
-		for _, mark := range []string{tagMark, introMark, optionalMark, restrictedMark, rawMark} {
+		for _, mark := range []string{tagMark, introMark, optionalMark, restrictedMark, rawMark, openMark} {
 			delete(op.Extensions, mark)
 		}
 	})
@@ -212,8 +212,12 @@ func eachOperation(doc *openapi3.T, f func(path, method string, op *openapi3.Ope
 	}
 }
 
-// Extensions of an operation; see convert. Operations with route.AllowRestricted have x-restricted, those with route.Raw x-raw.
-const tagMark, introMark, optionalMark, restrictedMark, rawMark = "x-tag", "x-intro", "x-optional-security", "x-restricted", "x-raw"
+// Extensions of an operation; see convert. Operations with route.AllowRestricted have x-restricted, those with route.Raw x-raw,
+// and those with route.Open x-open.
+const (
+	tagMark, introMark, optionalMark  = "x-tag", "x-intro", "x-optional-security"
+	restrictedMark, rawMark, openMark = "x-restricted", "x-raw", "x-open"
+)
 
 // byTag compares tags: first the tags of accounts, because most operations need an account, then the others by name.
 func byTag(a, b string) int {

@@ -132,10 +132,10 @@ func TestOwnCode(t *testing.T) {
 	}
 }
 
-// TestRaw has an operation that accepts every media type.
+// TestRaw has an operation that accepts every media type, and reads no credential.
 func TestRaw(t *testing.T) {
 	t.Parallel()
-	swagger := strings.NewReplacer(`"/raw": {"post": {`, `"/raw": {"post": {"x-raw": true,`, `"enum": ["conflict"`, `"enum": ["unsupported_media_type", "conflict"`).Replace(sample)
+	swagger := strings.NewReplacer(`"/raw": {"post": {`, `"/raw": {"post": {"x-raw": true, "x-open": true,`, `"enum": ["conflict"`, `"enum": ["unsupported_media_type", "conflict"`).Replace(sample)
 	out, err := convert([]byte(swagger), nil)
 	var doc struct {
 		Paths map[string]map[string]struct {
@@ -146,8 +146,10 @@ func TestRaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]bool{"/raw": false, "/auth": true} {
-		if got := doc.Paths[path]["post"].Responses["default"].Description; strings.Contains(got, "unsupported_media_type") != want {
-			t.Errorf("%s: %s", path, got)
+		responses := doc.Paths[path]["post"].Responses
+		got := responses["default"].Description
+		if _, unauthorized := responses["401"]; strings.Contains(got, "unsupported_media_type") != want || strings.Contains(got, "unauthorized") != want || unauthorized != want {
+			t.Errorf("%s: %v", path, responses)
 		}
 	}
 }
@@ -261,7 +263,7 @@ func TestRefused(t *testing.T) {
 	for _, test := range []struct{ name, old, replacement, want string }{
 		{"one name for two operations", `"/raw"`, `"/things/by-id"`, ""},
 		{"one name for two definitions", `"Raw": {`, `"other.Thing": {"type": "object"}, "Raw": {`, "would have the same name; rename one with @name"},
-		{"error without a code", `"description": "unauthorized"`, `"description": "who is it?"`, `PUT /things/{id}: status 401: the description "who is it?" does not begin with an error code`},
+		{"error without a code", `"description": "unauthorized"`, `"description": "who is it?"`, `PUT /things/{id}: status 401: the description "who is it?" does not begin with an error code; a module declares codes of its own with r.Codes`},
 		{"code that is not declared", `"description": "conflict: the room is taken"`, `"description": "conflict: the room is taken; sold_out: no seat is left"`,
 			`POST /raw: status 409: the annotations do not fit the service: no module declares the error code sold_out in the description "conflict: the room is taken; sold_out: no seat is left"; add r.Codes`},
 		{"unknown credential", `{"UserToken": []}`, `{"Token": []}`, `undefined security scheme "Token"`},

@@ -178,6 +178,10 @@ func (j joiner) access(op *spec.Operation, r row) {
 		caller = "sign-in" // PUBLIC_SIGNUP decides whether it also needs the master key
 	}
 	op.AddExtension(callerMark, caller)
+	if r.Caller == "open" {
+		op.AddExtension(openMark, true)
+		return
+	}
 	if r.Caller == "step-up-admin" {
 		op.AddExtension(rolesMark, []string{"admin"})
 	}

@@ -41,6 +41,8 @@ var common = []string{
 // and a token of a restricted user.
 func (e enricher) restrictions(op *openapi3.Operation, method string) (codes []string) {
 	switch {
+	case op.Extensions[openMark] == true:
+		return nil
 	case e.doc.Components.SecuritySchemes[apiKeyScheme] == nil:
 	case op.Extensions[scopeMark] != nil && e.hasCode("insufficient_scope"):
 		codes = append(codes, "insufficient_scope")
@@ -71,9 +73,9 @@ func (e enricher) defaultResponse(op *openapi3.Operation, method string) {
 	media := openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(problemRef, nil))
 	media.Examples = openapi3.Examples{}
 	possible := slices.Clone(common)
-	if op.Extensions[rawMark] == true {
-		possible = slices.DeleteFunc(possible, func(code string) bool { return code == "unsupported_media_type" })
-	}
+	possible = slices.DeleteFunc(possible, func(code string) bool {
+		return op.Extensions[rawMark] == true && code == "unsupported_media_type" || op.Extensions[openMark] == true && code == "unauthorized"
+	})
 	if method != http.MethodGet {
 		possible = append(possible, "too_many_requests")
 	}
@@ -97,7 +99,9 @@ func (e enricher) responses(op *openapi3.Operation, method string) error {
 		invalid += ", malformed_body"
 	}
 	e.imply(op, http.StatusBadRequest, invalid)
-	e.imply(op, http.StatusUnauthorized, "unauthorized") // public operations also return it, for an invalid credential
+	if op.Extensions[openMark] != true {
+		e.imply(op, http.StatusUnauthorized, "unauthorized") // public operations also return it, for an invalid credential
+	}
 	limited := op.Responses.Value("429") != nil
 	for status, ref := range op.Responses.Map() {
 		r := ref.Value
@@ -182,7 +186,7 @@ func (e enricher) examples(media *openapi3.MediaType, op *openapi3.Operation, st
 		}
 	}
 	if len(media.Examples) == 0 {
-		return fmt.Errorf("the description %q does not begin with an error code", description)
+		return fmt.Errorf("the description %q does not begin with an error code; a module declares codes of its own with r.Codes", description)
 	}
 	return nil
 }
