@@ -61,11 +61,11 @@ func DropBody(g *gin.Context) {
 }
 
 // RawBody returns the whole body of a request to a route with route.Raw, exactly as the client sent it, for example to verify a
-// signature with package signature. Further calls return the same bytes, which must not be changed. To stream a body, read g.Request.Body instead: its
-// Read returns the same errors. PayloadTooLarge: the body is larger than the limit of route.Raw, or than 2 MiB, because it is in
-// memory as a whole. MalformedBody: the body is incomplete. RequestTimeout: the body arrived too slowly. Unavailable: other bodies
-// are using the memory for large bodies. Any other error is a mistake of the programmer, with status 500: the route does not have
-// route.Raw, or a handler has already read g.Request.Body.
+// signature with package signature. Further calls return the same bytes, which must not be changed. To stream a body, read
+// g.Request.Body instead: its Read returns the same errors. PayloadTooLarge: the body is larger than the limit of route.Raw, or than
+// 2 MiB, because it is in memory as a whole. MalformedBody: the body is incomplete. RequestTimeout: the body arrived too slowly.
+// Unavailable: other bodies are using the memory for large bodies. Any other error is a mistake of the programmer, with status 500:
+// the route does not have route.Raw, or a handler has already read g.Request.Body.
 func RawBody(g *gin.Context) ([]byte, error) {
 	raw := requestOf(g).raw
 	switch {

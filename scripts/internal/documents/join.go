@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-openapi/spec"
 	"github.com/gobuffalo/flect"
+
+	"example.com/ginseng/scripts/internal/naming"
 )
 
 const (
@@ -295,7 +297,7 @@ func (j joiner) resource(op *spec.Operation, r row, p string) {
 		return
 	}
 	record := j.Definitions[name]
-	about := map[string]any{"name": r.List.Name, "path": collection, "record": kebab(name[strings.LastIndexByte(name, '.')+1:])}
+	about := map[string]any{"name": r.List.Name, "path": collection, "record": naming.Kebab(name[strings.LastIndexByte(name, '.')+1:], "")}
 	titles := visible(*r.List, &record)
 	if _, has := record.Properties[r.List.Title]; has {
 		titles = []string{r.List.Title}
@@ -313,12 +315,6 @@ func (j joiner) resource(op *spec.Operation, r row, p string) {
 	tag.AddExtension(resourceMark, about)
 	j.Tags = append(j.Tags, tag)
 }
-
-// wordEnd matches the letters where two words of a Go name meet: oB in fooBar, LPa in URLPath.
-var wordEnd = regexp.MustCompile(`([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])`)
-
-// kebab converts a Go name to kebab-case.
-func kebab(name string) string { return strings.ToLower(wordEnd.ReplaceAllString(name, "$1$3-$2$4")) }
 
 // addCodes adds error codes to the definition ErrorCode: swag lists only the constants in the package of the type.
 func addCodes(swagger *spec.Swagger, codes []string) {
