@@ -12,7 +12,7 @@
 //   - kit/access, middleware: callers, their roles and credentials
 //   - kit/apperr: errors with a code that clients receive
 //   - kit/signature, kit/once: verify received webhooks, and process each once
-//   - kit/email, kit/ratelimit, kit/job, kit/settings: what their names say
+//   - kit/email, kit/email/address, kit/email/link, kit/ratelimit, kit/job, kit/settings: what their names say
 //   - kit/migrate: changes of stored records
 //   - kit/selector/v1beta1: the workload selector
 //   - testkit: starts a service in a test, and calls it

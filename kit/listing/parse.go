@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/emailaddress"
+	"example.com/ginseng/kit/email/address"
 	"example.com/ginseng/kit/exchange"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
@@ -419,12 +419,12 @@ func (p *parser) value(c condition, text string) (value any, ok bool) {
 // parsers has the function that parses the values of each filter type. Text and Enum need no parser.
 var parsers = map[Type]func(string) (any, *apperr.Field){
 	Int: scalar[int64], Float: scalar[float64], Bool: scalar[bool], Time: scalar[store.Time], ID: scalar[store.ID],
-	Date: scalar[store.Date], UUID: scalar[store.UUID], Decimal: scalar[store.Decimal], Email: address,
+	Date: scalar[store.Date], UUID: scalar[store.UUID], Decimal: scalar[store.Decimal], Email: email,
 }
 
-// address returns the normal form of an email address.
-func address(text string) (any, *apperr.Field) {
-	normal, ok := emailaddress.Normalize(text)
+// email returns the normal form of an email address.
+func email(text string) (any, *apperr.Field) {
+	normal, ok := address.Normalize(text)
 	if !ok || !rest.Valid(text, "maxbytes=254,email,excludes=:,plain") {
 		return nil, &apperr.Field{Code: apperr.Format, Message: "Must be an email address."}
 	}

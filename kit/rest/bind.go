@@ -37,7 +37,7 @@ import (
 //   - validate: rules for parameters that are not empty: the rules of github.com/go-playground/validator, and maxbytes=N,
 //     uncommon (not a common password), dnslabel (an RFC 1123 label of any length), decmin=N and decmax=N (bounds of a
 //     Decimal), plain (no control characters), plain_http_url (an http or https URL that is safe in HTML) and normalizable (an
-//     email address that package emailaddress can normalize). required must be the first rule; it rejects an absent or empty
+//     email address that kit/email/address can normalize). required must be the first rule; it rejects an absent or empty
 //     parameter.
 //   - trim:"no" keeps the spaces around a string; other strings are trimmed.
 //   - unicode:"NFC" converts a string to Unicode normalization form C.

@@ -14,7 +14,7 @@ import (
 	"github.com/go-playground/validator/v10"
 
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/emailaddress"
+	"example.com/ginseng/kit/email/address"
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/store"
 )
@@ -30,7 +30,7 @@ var validation = sync.OnceValue(func() *validator.Validate {
 	register(v, "plain", func(fl validator.FieldLevel) bool { return !strings.ContainsFunc(fl.Field().String(), IsControl) })
 	register(v, "plain_http_url", func(fl validator.FieldLevel) bool { return isPlainURL(fl.Field().String()) })
 	register(v, "normalizable", func(fl validator.FieldLevel) bool {
-		_, ok := emailaddress.Normalize(fl.Field().String())
+		_, ok := address.Normalize(fl.Field().String())
 		return ok
 	})
 	register(v, "decmin", func(fl validator.FieldLevel) bool { return fl.Field().Int() >= int64(decimal(fl.Param())) })

@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
-	"example.com/ginseng/kit/emailaddress"
+	"example.com/ginseng/kit/email/address"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
@@ -68,14 +68,14 @@ type limit struct {
 // address belongs to no user and sign-up is off. The result and the response time do not reveal whether a code is sent.
 // TooManyRequests: the client's network has sent too many requests. Unavailable: too many emails are queued. The states of the
 // rate limits are returned even on error.
-func (s *Service) Request(ctx context.Context, client access.Client, address string) (accepted Accepted, limits ratelimit.States, err error) {
+func (s *Service) Request(ctx context.Context, client access.Client, to string) (accepted Accepted, limits ratelimit.States, err error) {
 	if !client.Trusted {
 		limits, err = s.limiter.Take(ctx, requestsOfNetwork.Of(ratelimit.Network(client.Address)))
 		if err != nil {
 			return Accepted{}, limits, err
 		}
 	}
-	normal, _ := emailaddress.Normalize(address) // validated by the rule "normalizable"
+	normal, _ := address.Normalize(to) // validated by the rule "normalizable"
 	challenge, now := rand.Text(), s.now()
 	c := Code{Meta: store.NewMeta(s.id(challenge), store.At(now)), Email: normal, ExpiresAt: store.At(now.Add(ttl))}
 	err = s.db.Together(ctx, func(ctx context.Context) error {

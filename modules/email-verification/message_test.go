@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/ginseng/kit/emaillink"
+	"example.com/ginseng/kit/email/link"
 	"example.com/ginseng/modules/user"
 )
 
@@ -20,9 +20,9 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%s: %q in %s", p.Name, placeholder.FindString(text), text)
 		}
 	}
-	const link = "https://app.example.com/verify?a=1&t={token}"
+	const page = "https://app.example.com/verify?a=1&t={token}"
 	for purpose := range templates {
-		m := newMessage(user.User{Name: "<b>https://evil.example</b>"}, emaillink.Token{Purpose: purpose, Email: "ada@example.com", Link: link}, "SECRET", undoTTL)
+		m := newMessage(user.User{Name: "<b>https://evil.example</b>"}, link.Token{Purpose: purpose, Email: "ada@example.com", Link: page}, "SECRET", undoTTL)
 		if m.To != "ada@example.com" || !strings.Contains(m.Text, "\nhttps://app.example.com/verify?a=1&t=SECRET\n") ||
 			!strings.Contains(m.HTML, `href="https://app.example.com/verify?a=1&amp;t=SECRET"`) || !strings.Contains(m.Text, "7 days") {
 			t.Errorf("%s: %+v", purpose, m)

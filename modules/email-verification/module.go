@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit"
-	"example.com/ginseng/kit/emaillink"
+	"example.com/ginseng/kit/email/link"
 	"example.com/ginseng/kit/job"
 	"example.com/ginseng/modules/user"
 )
@@ -34,13 +34,13 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	}
 	service := &Service{
 		db:      d.DB,
-		Tokens:  emaillink.NewTokens(d.DB, d.Now, storeSpec()),
+		Tokens:  link.NewTokens(d.DB, d.Now, storeSpec()),
 		users:   users,
 		limiter: d.Limiter,
 		emails:  d.Email,
 		log:     d.Log,
 		ttl:     s.TTL,
-		links:   emaillink.NewLinks("VERIFY_LINK_ORIGINS", s.LinkOrigins, d.Development),
+		links:   link.NewLinks("VERIFY_LINK_ORIGINS", s.LinkOrigins, d.Development),
 	}
 	d.Email.Handle(verifyKind, service.build)
 	d.Email.Handle(changeKind, service.build)

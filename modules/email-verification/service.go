@@ -11,8 +11,8 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
-	"example.com/ginseng/kit/emailaddress"
-	"example.com/ginseng/kit/emaillink"
+	"example.com/ginseng/kit/email/address"
+	"example.com/ginseng/kit/email/link"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
@@ -30,14 +30,14 @@ var templates = map[string]*email.Template{
 
 // Service has the business rules of email verification.
 type Service struct {
-	*emaillink.Tokens
+	*link.Tokens
 	db      store.DB
 	users   *user.Module
 	limiter *ratelimit.Limiter
 	emails  *email.Queue
 	log     *slog.Logger
 	ttl     time.Duration
-	links   emaillink.Links
+	links   link.Links
 }
 
 // undoTTL is how long a former address is reserved, and how long a change can be undone.
@@ -56,7 +56,7 @@ var (
 // the address is verified. TooManyRequests: the address has received too many emails, or the client's network has sent too many
 // requests. Unavailable: too many emails are queued. The states of the rate limits are returned even on error.
 func (s *Service) Request(ctx context.Context, client access.Client, caller access.Principal, in Input) (limits ratelimit.States, err error) {
-	link, err := s.links.Choose(in.Link)
+	page, err := s.links.Choose(in.Link)
 	if err != nil {
 		return nil, err
 	}
@@ -71,14 +71,14 @@ func (s *Service) Request(ctx context.Context, client access.Client, caller acce
 	if err != nil {
 		return limits, err
 	}
-	return limits, s.send(ctx, emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
+	return limits, s.send(ctx, link.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: page})
 }
 
 // RequestChange emails a link to the new address. When the user confirms the link, the new address becomes the caller's address.
 // Conflict: the address is in use or reserved, or is already the caller's address. TooManyRequests: see Request, or the caller
 // has requested too many changes. ValidationFailed, Unavailable: see Request.
 func (s *Service) RequestChange(ctx context.Context, client access.Client, caller access.Principal, in ChangeInput) (limits ratelimit.States, err error) {
-	link, err := s.links.Choose(in.Link)
+	page, err := s.links.Choose(in.Link)
 	if err != nil {
 		return nil, err
 	}
@@ -91,35 +91,35 @@ func (s *Service) RequestChange(ctx context.Context, client access.Client, calle
 	if err != nil {
 		return limits, err
 	}
-	address, _ := emailaddress.Normalize(in.Email) // validated by the rule "normalizable"
-	if address == u.Email {
+	to, _ := address.Normalize(in.Email) // validated by the rule "normalizable"
+	if to == u.Email {
 		return limits, ownAddress()
 	}
-	if err := s.users.CheckAddress(ctx, u.ID, address); err != nil {
+	if err := s.users.CheckAddress(ctx, u.ID, to); err != nil {
 		return limits, err
 	}
 	steppedUp, err := s.users.HasSecondFactor(ctx, u.ID)
 	if err != nil {
 		return limits, err
 	}
-	taken, err := s.limiter.Take(ctx, changeEmailsTo.Of(address))
+	taken, err := s.limiter.Take(ctx, changeEmailsTo.Of(to))
 	limits = limits.With(taken)
 	if err != nil {
 		return limits, err
 	}
-	return limits, s.send(ctx, emaillink.Token{
-		UserID: u.ID, Epoch: caller.Epoch, Purpose: change, Email: address, SteppedUp: steppedUp, Link: link,
+	return limits, s.send(ctx, link.Token{
+		UserID: u.ID, Epoch: caller.Epoch, Purpose: change, Email: to, SteppedUp: steppedUp, Link: page,
 	})
 }
 
 // SignedUp implements user.Addresses. It sends an email if exactly one page in VERIFY_LINK_ORIGINS has a path, and the address
 // has not received too many emails. build checks the limit, because a failed sign-up must not count.
 func (s *Service) SignedUp(ctx context.Context, u user.User) {
-	link := s.links.Standard()
-	if link == "" {
+	page := s.links.Standard()
+	if page == "" {
 		return
 	}
-	e := entry(emaillink.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: link})
+	e := entry(link.Token{UserID: u.ID, Epoch: u.Epoch, Purpose: verify, Email: u.Email, Link: page})
 	e.Args["signUp"] = "true"
 	if err := s.emails.Enqueue(ctx, e); err != nil {
 		s.log.WarnContext(ctx, "the verification email of a sign-up was not sent; the user can request another", "error", err)
@@ -127,16 +127,16 @@ func (s *Service) SignedUp(ctx context.Context, u user.User) {
 }
 
 // newMessage returns the email with a token, to the address of the token.
-func newMessage(u user.User, t emaillink.Token, secret string, lifetime time.Duration) *email.Message {
+func newMessage(u user.User, t link.Token, secret string, lifetime time.Duration) *email.Message {
 	return templates[t.Purpose].Message(t.Email, map[string]string{
-		"name": u.Greeting(), "link": emaillink.WithToken(t.Link, secret), "lifetime": email.FormatDuration(lifetime),
+		"name": u.Greeting(), "link": link.WithToken(t.Link, secret), "lifetime": email.FormatDuration(lifetime),
 	})
 }
 
 // emailPreviews returns examples of the emails.
 func (s *Service) emailPreviews() []email.Preview {
 	preview := func(name, purpose, to string, lifetime time.Duration) email.Preview {
-		t := emaillink.Token{Purpose: purpose, Email: to, Link: "https://app.example.com/verify"}
+		t := link.Token{Purpose: purpose, Email: to, Link: "https://app.example.com/verify"}
 		return email.Preview{Name: name, Message: newMessage(user.User{Name: "Ada Lovelace"}, t, "Zk3n0cXGk2-_0AqLrT7vBw5yHd8uJf1sPz4mNe6oGiQ", lifetime)}
 	}
 	return []email.Preview{
@@ -153,12 +153,12 @@ const (
 )
 
 // send enqueues an email to the address of the token t. build issues the token.
-func (s *Service) send(ctx context.Context, t emaillink.Token) error {
+func (s *Service) send(ctx context.Context, t link.Token) error {
 	return s.emails.Enqueue(ctx, entry(t))
 }
 
 // entry returns the queue entry for an email with the token t. The purpose of t must be verify or change.
-func entry(t emaillink.Token) email.Entry {
+func entry(t link.Token) email.Entry {
 	kind := verifyKind
 	if t.Purpose == change {
 		kind = changeKind
@@ -184,7 +184,7 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 			return nil, apperr.Replace(err, apperr.TooManyRequests, nil) // no message and no error: nothing is sent
 		}
 	}
-	t := emaillink.Token{UserID: u.ID, Epoch: epoch, Purpose: verify, Email: e.Address, Link: e.Args["link"], SteppedUp: e.Args["steppedUp"] == "true"}
+	t := link.Token{UserID: u.ID, Epoch: epoch, Purpose: verify, Email: e.Address, Link: e.Args["link"], SteppedUp: e.Args["steppedUp"] == "true"}
 	if e.Kind == changeKind {
 		t.Purpose = change
 	}
@@ -240,7 +240,7 @@ func (s *Service) Confirm(ctx context.Context, secret string) (user.User, error)
 
 // find returns the valid token with the secret, and its user. NotFound: the token is unknown, used or expired, or a later change
 // of the user has invalidated the token.
-func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, user.User, error) {
+func (s *Service) find(ctx context.Context, secret string) (link.Token, user.User, error) {
 	t, err := s.Find(ctx, secret)
 	if err != nil {
 		return t, user.User{}, apperr.Replace(err, apperr.NotFound, noToken())
@@ -265,11 +265,11 @@ func (s *Service) find(ctx context.Context, secret string) (emaillink.Token, use
 // change gives a user the address of a token. In the same Together, it issues a second token, which can undo the change. It
 // enqueues an email with the second token to the former address. The second token also reserves the former address if that
 // address was verified. Without transactions, the second token and the email are stored before the change.
-func (s *Service) change(ctx context.Context, before user.User, t emaillink.Token) (u user.User, err error) {
+func (s *Service) change(ctx context.Context, before user.User, t link.Token) (u user.User, err error) {
 	if err := s.users.CheckAddress(ctx, before.ID, t.Email); err != nil {
 		return user.User{}, err
 	}
-	notice := emaillink.Token{
+	notice := link.Token{
 		UserID: before.ID, Epoch: before.Epoch, Purpose: undo, Email: before.Email, Verified: before.EmailVerified, Link: t.Link,
 	}
 	err = s.db.Together(ctx, func(ctx context.Context) error {
@@ -293,7 +293,7 @@ func (s *Service) change(ctx context.Context, before user.User, t emaillink.Toke
 // Otherwise, an attacker who changed the address twice could undo the second change. Changes are ordered by epoch, because a
 // clock can go back. The used token is deleted last, so that undo can be repeated after an error. NotFound: a concurrent request
 // has used the token, or an admin has changed the address.
-func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error) {
+func (s *Service) undo(ctx context.Context, t link.Token) (user.User, error) {
 	u, err := s.users.RestoreEmail(ctx, t.UserID, t.Email, t.Epoch)
 	if err == nil {
 		err = s.users.RestoreOf(ctx, t.UserID, t.CreatedAt)
@@ -315,10 +315,10 @@ func (s *Service) undo(ctx context.Context, t emaillink.Token) (user.User, error
 // Former implements user.Addresses.
 func (s *Service) Former(ctx context.Context, u user.User) (addresses []string, until store.Time, err error) {
 	links, err := s.List(ctx, store.And(store.Eq("userId", u.ID), store.Eq("purpose", undo), store.Gte("epoch", u.UndoFrom)))
-	for _, link := range links {
-		addresses = append(addresses, link.Email)
-		if link.ExpiresAt.After(until.Time) {
-			until = link.ExpiresAt
+	for _, l := range links {
+		addresses = append(addresses, l.Email)
+		if l.ExpiresAt.After(until.Time) {
+			until = l.ExpiresAt
 		}
 	}
 	return addresses, until, err
@@ -327,12 +327,12 @@ func (s *Service) Former(ctx context.Context, u user.User) (addresses []string, 
 // Reserved implements user.Addresses. A former address that was verified is reserved while the change can be undone.
 func (s *Service) Reserved(ctx context.Context, id store.ID, email string) (bool, error) {
 	links, err := s.List(ctx, store.And(store.Eq("email", email), store.Eq("purpose", undo), store.Eq("verified", true), store.Ne("userId", id)))
-	for _, link := range links {
-		former, err := s.users.Get(ctx, link.UserID)
+	for _, l := range links {
+		former, err := s.users.Get(ctx, l.UserID)
 		if err != nil && !apperr.Is(err, apperr.NotFound) {
 			return false, err
 		}
-		if err == nil && link.Epoch >= former.UndoFrom {
+		if err == nil && l.Epoch >= former.UndoFrom {
 			return true, nil
 		}
 	}

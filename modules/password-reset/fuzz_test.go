@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/emaillink"
+	"example.com/ginseng/kit/email/link"
 	"example.com/ginseng/modules/user"
 )
 
@@ -47,33 +47,33 @@ func FuzzMessage(f *testing.F) {
 		f.Add(link, "<a href=https://evil.example>")
 	}
 	origins := []string{"https://app.example.com", "http://intra.example.com:8080", "https://[::1]:8080"}
-	set := emaillink.NewLinks("RESET_LINK_ORIGINS", origins, false)
+	set := link.NewLinks("RESET_LINK_ORIGINS", origins, false)
 	plain := newMessage(user.User{Email: "ada@example.com", Name: "Ada"}, "https://app.example.com/", time.Hour)
 	lines := strings.Count(plain.Text, "\n")
-	f.Fuzz(func(t *testing.T, link, name string) {
-		if _, err := set.Choose(link); err != nil {
+	f.Fuzz(func(t *testing.T, page, name string) {
+		if _, err := set.Choose(page); err != nil {
 			var e *apperr.Error
 			if !errors.As(err, &e) || e.Code != apperr.ValidationFailed || len(e.Fields) != 1 || e.Fields[0].Param != "link" || e.Fields[0].In != "body" {
-				t.Errorf("%q: %v", link, err)
+				t.Errorf("%q: %v", page, err)
 			}
 			return
 		}
 		for _, token := range []string{aToken, strings.Repeat("-", 43), strings.Repeat("_0", 21) + "x"} {
-			final := emaillink.WithToken(link, token)
+			final := link.WithToken(page, token)
 			if !slices.Contains(origins, asBrowser(final)) {
 				t.Errorf("%q opens %s", final, asBrowser(final))
 			}
 			if !strings.Contains(final, token) || strings.Contains(final, "{token}") || strings.ContainsAny(final, " \t\r\n\\\"<>") {
-				t.Errorf("%q became %q", link, final)
+				t.Errorf("%q became %q", page, final)
 			}
 			m := newMessage(user.User{Email: "ada@example.com", Name: name}, final, time.Hour)
 			shown, hrefs, elements := texts(t, m.HTML)
 			_, _, usual := texts(t, plain.HTML)
 			if len(hrefs) != 2 || hrefs[0] != hrefs[1] || !slices.Contains(origins, asBrowser(html.UnescapeString(hrefs[0]))) || !strings.Contains(shown, final) {
-				t.Errorf("%q, %q: links to %q in %s", link, name, hrefs, m.HTML)
+				t.Errorf("%q, %q: links to %q in %s", page, name, hrefs, m.HTML)
 			}
 			if !maps.Equal(elements, usual) || strings.Count(m.Text, "\n") != lines || strings.Count(m.Text, "://") != strings.Count(final, "://") {
-				t.Errorf("%q, %q: elements %v in %s", link, name, elements, m.Text)
+				t.Errorf("%q, %q: elements %v in %s", page, name, elements, m.Text)
 			}
 		}
 	})

@@ -7,7 +7,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/email"
-	"example.com/ginseng/kit/emaillink"
+	"example.com/ginseng/kit/email/link"
 	"example.com/ginseng/kit/job"
 	"example.com/ginseng/modules/user"
 )
@@ -38,12 +38,12 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 		d.Log.Warn("password resets are rejected: RESET_LINK_ORIGINS is not set, so no link is allowed in the email")
 	}
 	service := &Service{
-		Tokens:  emaillink.NewTokens(d.DB, d.Now, storeSpec()),
+		Tokens:  link.NewTokens(d.DB, d.Now, storeSpec()),
 		users:   users,
 		limiter: d.Limiter,
 		emails:  d.Email,
 		ttl:     s.TTL,
-		links:   emaillink.NewLinks("RESET_LINK_ORIGINS", s.LinkOrigins, d.Development),
+		links:   link.NewLinks("RESET_LINK_ORIGINS", s.LinkOrigins, d.Development),
 	}
 	d.Email.Handle(emailKind, service.build)
 	users.OnDelete(service)

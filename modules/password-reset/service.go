@@ -8,8 +8,8 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
-	"example.com/ginseng/kit/emailaddress"
-	"example.com/ginseng/kit/emaillink"
+	"example.com/ginseng/kit/email/address"
+	"example.com/ginseng/kit/email/link"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/modules/user"
 )
@@ -21,12 +21,12 @@ var resetEmail = email.NewTemplate(emails, "reset", user.EmailLayout)
 
 // Service has the business rules of password resets.
 type Service struct {
-	*emaillink.Tokens
+	*link.Tokens
 	users   *user.Module
 	limiter *ratelimit.Limiter
 	emails  Queue
 	ttl     time.Duration
-	links   emaillink.Links
+	links   link.Links
 }
 
 // Rate limits.
@@ -50,13 +50,13 @@ func (s *Service) Create(ctx context.Context, client access.Client, in CreateInp
 			return limits, err
 		}
 	}
-	address, _ := emailaddress.Normalize(in.Email) // validated by the rule "normalizable"
-	taken, err := s.limiter.Take(ctx, resetsOfAccount.Of(address))
+	to, _ := address.Normalize(in.Email) // validated by the rule "normalizable"
+	taken, err := s.limiter.Take(ctx, resetsOfAccount.Of(to))
 	limits = limits.With(taken)
 	if err != nil {
 		return limits, apperr.Replace(err, apperr.TooManyRequests, nil)
 	}
-	return limits, s.emails.Enqueue(ctx, email.Entry{Kind: emailKind, Address: address, Args: map[string]string{"link": in.Link}})
+	return limits, s.emails.Enqueue(ctx, email.Entry{Kind: emailKind, Address: to, Args: map[string]string{"link": in.Link}})
 }
 
 const emailKind = "password-reset"
@@ -67,11 +67,11 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 	if err != nil {
 		return nil, apperr.Replace(err, apperr.NotFound, nil)
 	}
-	token, _, err := s.Issue(ctx, emaillink.Token{UserID: u.ID, Epoch: u.Epoch}, s.ttl)
+	token, _, err := s.Issue(ctx, link.Token{UserID: u.ID, Epoch: u.Epoch}, s.ttl)
 	if err != nil {
 		return nil, err
 	}
-	return newMessage(u, emaillink.WithToken(e.Args["link"], token), s.ttl), nil
+	return newMessage(u, link.WithToken(e.Args["link"], token), s.ttl), nil
 }
 
 func newMessage(u user.User, link string, lifetime time.Duration) *email.Message {

@@ -14,7 +14,7 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/email/emailtest"
-	"example.com/ginseng/kit/emaillink"
+	"example.com/ginseng/kit/email/link"
 	"example.com/ginseng/kit/seal"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
@@ -114,9 +114,9 @@ func (b *fixture) gone(token, why string) {
 	}
 }
 
-func (b *fixture) stored() []emaillink.Token {
+func (b *fixture) stored() []link.Token {
 	b.t.Helper()
-	all, err := store.Open[emaillink.Token](b.db, storeSpec()).List(b.t.Context(), store.Query{})
+	all, err := store.Open[link.Token](b.db, storeSpec()).List(b.t.Context(), store.Query{})
 	if err != nil {
 		b.t.Fatal(err)
 	}

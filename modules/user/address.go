@@ -5,7 +5,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/emailaddress"
+	"example.com/ginseng/kit/email/address"
 	"example.com/ginseng/kit/store"
 )
 
@@ -101,7 +101,7 @@ func (u *User) endUndo(caller access.Principal) {
 
 // emailWords converts the domain of email, an address in normal form, to Unicode. It returns "" if the conversion changes nothing.
 func emailWords(email string) string {
-	if readable := emailaddress.Readable(email); readable != email {
+	if readable := address.Readable(email); readable != email {
 		return readable
 	}
 	return ""

@@ -48,7 +48,7 @@ func limited(t *testing.T) (s *Service, ada User, advance func(time.Duration)) {
 	return s, ada, func(d time.Duration) { now = now.Add(d) }
 }
 
-func address(i int) access.Client { return access.Client{Address: fmt.Sprintf("192.0.2.%d", i)} }
+func clientAt(i int) access.Client { return access.Client{Address: fmt.Sprintf("192.0.2.%d", i)} }
 
 // TestGuessing checks the rate limits of wrong passwords, for known and unknown addresses.
 func TestGuessing(t *testing.T) {
@@ -63,24 +63,24 @@ func TestGuessing(t *testing.T) {
 			}
 			for i := range 10 { // clients with 10 guesses each
 				for range 10 {
-					if code := guess(address(i), email, "wrong"); code != apperr.Unauthorized {
+					if code := guess(clientAt(i), email, "wrong"); code != apperr.Unauthorized {
 						t.Fatalf("client %d: %s", i, code)
 					}
 				}
 				if i < 9 {
-					if code := guess(address(i), " "+email, "right"); code != apperr.TooManyRequests {
+					if code := guess(clientAt(i), " "+email, "right"); code != apperr.TooManyRequests {
 						t.Fatalf("client %d is not limited: %q", i, code)
 					}
 				}
 			}
-			if code := guess(address(99), email, "right"); code != apperr.TooManyRequests {
+			if code := guess(clientAt(99), email, "right"); code != apperr.TooManyRequests {
 				t.Errorf("after 100 guesses another client is not limited: %q", code)
 			}
 			if code := guess(access.Client{Trusted: true}, email, "right"); code != apperr.TooManyRequests {
 				t.Errorf("after 100 guesses a trusted server is not limited: %q", code)
 			}
 			advance(15 * time.Minute)
-			if code := guess(address(0), "ada@example.com", "right"); code != "" {
+			if code := guess(clientAt(0), "ada@example.com", "right"); code != "" {
 				t.Errorf("after the window: %s", code)
 			}
 		})
@@ -105,7 +105,7 @@ func TestSpraying(t *testing.T) {
 	if _, _, err := s.Authenticate(t.Context(), access.Client{Address: "2001:db8::2"}, ada.Email, "right"); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Errorf("the same network: %v", err)
 	}
-	if _, _, err := s.Authenticate(t.Context(), address(1), ada.Email, "right"); err != nil {
+	if _, _, err := s.Authenticate(t.Context(), clientAt(1), ada.Email, "right"); err != nil {
 		t.Errorf("another network: %v", err)
 	}
 	server := access.Client{Address: "192.0.2.9", Trusted: true}
@@ -121,11 +121,11 @@ func TestCounterReset(t *testing.T) {
 	s, ada, _ := limited(t)
 	for range 3 {
 		for range 9 {
-			if _, _, err := s.Authenticate(t.Context(), address(1), ada.Email, "wrong"); !apperr.Is(err, apperr.Unauthorized) {
+			if _, _, err := s.Authenticate(t.Context(), clientAt(1), ada.Email, "wrong"); !apperr.Is(err, apperr.Unauthorized) {
 				t.Fatal(err)
 			}
 		}
-		if _, _, err := s.Authenticate(t.Context(), address(1), ada.Email, "right"); err != nil {
+		if _, _, err := s.Authenticate(t.Context(), clientAt(1), ada.Email, "right"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,26 +139,26 @@ func TestSignups(t *testing.T) {
 		return err
 	}
 	for i := range 19 {
-		if err := create(address(1), i); err != nil {
+		if err := create(clientAt(1), i); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := s.Create(t.Context(), address(1), CreateInput{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
+	if _, _, err := s.Create(t.Context(), clientAt(1), CreateInput{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
 		t.Errorf("an address in use: %v", err) // this sign-up counts, because the error reveals an account
 	}
-	if err := create(address(1), 20); !apperr.Is(err, apperr.TooManyRequests) {
+	if err := create(clientAt(1), 20); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Errorf("the 21st: %v", err)
 	}
-	if _, _, err := s.CreateVerified(t.Context(), address(1), Profile{Email: "g@example.com"}); !apperr.Is(err, apperr.TooManyRequests) {
+	if _, _, err := s.CreateVerified(t.Context(), clientAt(1), Profile{Email: "g@example.com"}); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Errorf("with a provider: %v", err)
 	}
-	for i, client := range []access.Client{address(2), {Address: address(1).Address, Trusted: true}} {
+	for i, client := range []access.Client{clientAt(2), {Address: clientAt(1).Address, Trusted: true}} {
 		if err := create(client, 100+i); err != nil {
 			t.Errorf("%+v: %v", client, err)
 		}
 	}
 	advance(time.Hour)
-	if err := create(address(1), 200); err != nil {
+	if err := create(clientAt(1), 200); err != nil {
 		t.Errorf("after the window: %v", err)
 	}
 }
@@ -195,7 +195,7 @@ func TestResetPassword(t *testing.T) {
 	if _, err := s.ResetPassword(t.Context(), ada.ID, ada.Epoch, "newer"); !apperr.Is(err, apperr.NotFound) {
 		t.Errorf("again: %v", err)
 	}
-	if _, _, err := s.Authenticate(t.Context(), address(1), ada.Email, "new"); err != nil {
+	if _, _, err := s.Authenticate(t.Context(), clientAt(1), ada.Email, "new"); err != nil {
 		t.Error(err)
 	}
 	again, err := s.ResetPassword(t.Context(), ada.ID, reset.Epoch, "newest")
@@ -210,17 +210,17 @@ func TestResetPassword(t *testing.T) {
 func TestCreateVerified(t *testing.T) {
 	t.Parallel()
 	s, ada, _ := limited(t)
-	eve, _, err := s.CreateVerified(t.Context(), address(1), Profile{Email: " Eve@Example.com", Name: "Eve"})
+	eve, _, err := s.CreateVerified(t.Context(), clientAt(1), Profile{Email: " Eve@Example.com", Name: "Eve"})
 	if err != nil || eve.Email != "eve@example.com" || eve.Name != "Eve" || eve.Picture == "" || !eve.EmailVerified || eve.Role != access.RoleUser {
 		t.Fatalf("%+v %v", eve, err)
 	}
 	if eve.HasPassword() || !ada.HasPassword() {
 		t.Error("HasPassword is wrong")
 	}
-	if _, _, err := s.Authenticate(t.Context(), address(1), eve.Email, ""); !apperr.Is(err, apperr.Unauthorized) {
+	if _, _, err := s.Authenticate(t.Context(), clientAt(1), eve.Email, ""); !apperr.Is(err, apperr.Unauthorized) {
 		t.Errorf("an account without a password: %v", err)
 	}
-	if _, _, err := s.CreateVerified(t.Context(), address(1), Profile{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
+	if _, _, err := s.CreateVerified(t.Context(), clientAt(1), Profile{Email: ada.Email}); !apperr.Is(err, apperr.Conflict) {
 		t.Errorf("an address in use: %v", err)
 	}
 }

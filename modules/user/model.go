@@ -21,7 +21,7 @@ const (
 type User struct {
 	store.Meta `bson:",inline"`
 	Fields     `bson:",inline"`
-	Email      string      `json:"email"`      // unique; in normal form: see package emailaddress
+	Email      string      `json:"email"`      // unique; in normal form: see kit/email/address
 	EmailWords string      `json:"emailWords"` // for search: the address with its domain in Unicode; "" if that is the same
 	Name       string      `json:"name"`
 	Picture    string      `json:"picture"` // URL of an image

@@ -29,7 +29,7 @@ func signIn(t *testing.T, s *Service, client access.Client, email, password stri
 func lockOut(t *testing.T, s *Service, email string) {
 	t.Helper()
 	for i := range 100 {
-		if code := signIn(t, s, address(100+i/10), email, "wrong"); code != apperr.Unauthorized {
+		if code := signIn(t, s, clientAt(100+i/10), email, "wrong"); code != apperr.Unauthorized {
 			t.Fatalf("guess %d: %s", i+1, code)
 		}
 	}
@@ -40,7 +40,7 @@ func lockOut(t *testing.T, s *Service, email string) {
 func TestKnownNetwork(t *testing.T) {
 	t.Parallel()
 	s, ada, advance := limited(t)
-	home, phone := access.Client{Address: "2001:db8:1:2::1"}, address(1)
+	home, phone := access.Client{Address: "2001:db8:1:2::1"}, clientAt(1)
 	for _, client := range []access.Client{home, phone} {
 		if code := signIn(t, s, client, ada.Email, "right"); code != "" {
 			t.Fatal(code)
@@ -54,7 +54,7 @@ func TestKnownNetwork(t *testing.T) {
 		"known":                 {phone, ""},
 		"known /64":             {access.Client{Address: "2001:db8:1:2:ffff::9"}, ""},
 		"another /64":           {access.Client{Address: "2001:db8:1:3::1"}, apperr.TooManyRequests},
-		"another address":       {address(2), apperr.TooManyRequests},
+		"another address":       {clientAt(2), apperr.TooManyRequests},
 		"a server with the key": {access.Client{Address: "192.0.2.3", Trusted: true}, apperr.TooManyRequests},
 	} {
 		if code := signIn(t, s, test.client, ada.Email, "right"); code != test.want {
@@ -140,7 +140,7 @@ func TestReportedLimits(t *testing.T) {
 func lockOutRest(t *testing.T, s *Service, email string) {
 	t.Helper()
 	for i := range 200 {
-		if signIn(t, s, address(i), email, "wrong") == apperr.TooManyRequests {
+		if signIn(t, s, clientAt(i), email, "wrong") == apperr.TooManyRequests {
 			return
 		}
 	}
@@ -157,15 +157,15 @@ func TestClearAttempts(t *testing.T) {
 	}
 	lockOut(t, s, ada.Email)
 	lockOut(t, s, eve.Email)
-	if err := s.ClearAttempts(t.Context(), address(100), ada); err != nil {
+	if err := s.ClearAttempts(t.Context(), clientAt(100), ada); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range map[int]apperr.Code{1: "", 100: "", 101: apperr.TooManyRequests} { // 101 has used up its own limit
-		if code := signIn(t, s, address(i), ada.Email, "right"); code != want {
+		if code := signIn(t, s, clientAt(i), ada.Email, "right"); code != want {
 			t.Errorf("network %d: %q, want %q", i, code, want)
 		}
 	}
-	if code := signIn(t, s, address(1), eve.Email, "right"); code != apperr.TooManyRequests {
+	if code := signIn(t, s, clientAt(1), eve.Email, "right"); code != apperr.TooManyRequests {
 		t.Errorf("another account: %q", code)
 	}
 }
@@ -180,11 +180,11 @@ func TestNetworks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range maxNetworks + 5 {
-		signIn(t, s, address(i), ada.Email, "right")
+		signIn(t, s, clientAt(i), ada.Email, "right")
 		advance(time.Hour)
-		signIn(t, s, address(0), ada.Email, "right") // stays the most recent
+		signIn(t, s, clientAt(0), ada.Email, "right") // stays the most recent
 	}
-	signIn(t, s, address(0), eve.Email, "right")
+	signIn(t, s, clientAt(0), eve.Email, "right")
 	stored := func() []network {
 		t.Helper()
 		list, err := s.networks.known.List(t.Context(), store.Query{})
@@ -200,10 +200,10 @@ func TestNetworks(t *testing.T) {
 	if n := len(stored()); n != maxNetworks+1 {
 		t.Errorf("%d networks of two users", n)
 	}
-	if known, err := s.networks.has(t.Context(), ada.ID, address(0).Address); !known || err != nil {
+	if known, err := s.networks.has(t.Context(), ada.ID, clientAt(0).Address); !known || err != nil {
 		t.Errorf("the network in use was replaced: %v", err)
 	}
-	if known, err := s.networks.has(t.Context(), ada.ID, address(1).Address); known || err != nil {
+	if known, err := s.networks.has(t.Context(), ada.ID, clientAt(1).Address); known || err != nil {
 		t.Errorf("the oldest was not replaced: %v", err)
 	}
 	if err := s.Delete(t.Context(), access.Principal{UserID: ada.ID}, ada.ID, nil); err != nil {
@@ -248,7 +248,7 @@ func TestNetworkOfADeletedUser(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	signIn(t, s, address(1), ada.Email, "right")
+	signIn(t, s, clientAt(1), ada.Email, "right")
 	if n, err := s.networks.known.Count(t.Context(), nil); n != 0 || err != nil {
 		t.Errorf("%d networks are left, %v", n, err)
 	}
@@ -260,12 +260,12 @@ func TestSpellingsShareALimit(t *testing.T) {
 	s, _, _ := limited(t)
 	for i, email := range []string{"äda@bücher.example", "a\u0308da@bücher.example", "äda@BÜCHER.example", "äda@xn--bcher-kva.example", " äda@XN--BCHER-KVA.example "} {
 		for range 2 {
-			if code := signIn(t, s, address(1), email, "wrong"); code != apperr.Unauthorized {
+			if code := signIn(t, s, clientAt(1), email, "wrong"); code != apperr.Unauthorized {
 				t.Fatalf("spelling %d: %s", i, code)
 			}
 		}
 	}
-	if code := signIn(t, s, address(1), "äda@bücher.example", "wrong"); code != apperr.TooManyRequests {
+	if code := signIn(t, s, clientAt(1), "äda@bücher.example", "wrong"); code != apperr.TooManyRequests {
 		t.Errorf("guess 11: %s", code)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
-	"example.com/ginseng/kit/emailaddress"
+	"example.com/ginseng/kit/email/address"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/resource"
@@ -116,7 +116,7 @@ func (s *Service) InEpoch(ctx context.Context, id store.ID, epoch int64) (User, 
 
 // ByEmail returns the user with the email address, in any spelling, or NotFound.
 func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
-	normal, ok := emailaddress.Normalize(email)
+	normal, ok := address.Normalize(email)
 	if !ok {
 		return User{}, store.ErrNotFound
 	}
@@ -171,7 +171,7 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 func (s *Service) update(caller access.Principal, u *User, in store.Patch[UpdateInput]) error {
 	changesRole := in.Has("role") && in.Fields.Role != string(u.Role)
 	changesSuspended := in.Has("suspended") && in.Fields.Suspended != u.Suspended
-	email, _ := emailaddress.Normalize(in.Fields.Email)                               // "" if the address is invalid
+	email, _ := address.Normalize(in.Fields.Email)                                    // "" if the address is invalid
 	changesEmail := in.Has("email") && email != u.Email && in.Fields.Email != u.Email // an earlier version stored other normal forms
 	switch {
 	case changesRole && !caller.IsAdmin():

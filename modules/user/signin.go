@@ -6,7 +6,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/emailaddress"
+	"example.com/ginseng/kit/email/address"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 )
@@ -41,7 +41,7 @@ func attempts(client access.Client, email string) (own, shared []ratelimit.Key) 
 // progress. The states of the rate limits are returned even on error. The states of limits that other clients share are
 // returned only to a trusted client.
 func (s *Service) Authenticate(ctx context.Context, client access.Client, email, pass string) (User, ratelimit.States, error) {
-	normal, _ := emailaddress.Normalize(email) // "" if the address has no normal form; no user has the address ""
+	normal, _ := address.Normalize(email) // "" if the address has no normal form; no user has the address ""
 	own, shared := attempts(client, normal)
 	var u User
 	right, limits, others, err := s.guesses.Try(ctx, ratelimit.Guess{

@@ -7,7 +7,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/emailaddress"
+	"example.com/ginseng/kit/email/address"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/store"
 )
@@ -126,7 +126,7 @@ func (s *Service) countSignup(ctx context.Context, client access.Client) (rateli
 
 // newUser returns a new user. ValidationFailed: the address has no normal form.
 func (s *Service) newUser(p Profile) (User, error) {
-	email, ok := emailaddress.Normalize(p.Email)
+	email, ok := address.Normalize(p.Email)
 	if !ok {
 		return User{}, invalidEmail()
 	}

@@ -56,7 +56,7 @@ func testFailedDeletion(t *testing.T, db store.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code := signIn(t, s, address(1), ada.Email, "right"); code != "" {
+	if code := signIn(t, s, clientAt(1), ada.Email, "right"); code != "" {
 		t.Fatal(code)
 	}
 	left := func() int64 {

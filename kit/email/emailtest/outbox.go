@@ -45,7 +45,7 @@ func (o *Outbox) NextTo(t testing.TB, address string) email.Message {
 
 var token = regexp.MustCompile(`[\w-]{43}`)
 
-// Token returns the token of the link in an email; see kit/emaillink.
+// Token returns the token of the link in an email; see kit/email/link.
 func Token(t testing.TB, m email.Message) string {
 	t.Helper()
 	found := token.FindString(m.Text)

@@ -1,5 +1,5 @@
-// Package emailaddress defines the normal form in which email addresses are stored, compared and counted.
-package emailaddress
+// Package address defines the normal form in which email addresses are stored, compared and counted.
+package address
 
 import (
 	"strings"

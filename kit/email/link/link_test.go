@@ -1,4 +1,4 @@
-package emaillink
+package link
 
 import (
 	"regexp"

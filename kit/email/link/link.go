@@ -1,6 +1,6 @@
-// Package emaillink provides the links in emails. Links checks which pages a link may lead to, and Tokens stores the single-use
+// Package link provides the links in emails. Links checks which pages a link may lead to, and Tokens stores the single-use
 // tokens in links.
-package emaillink
+package link
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package emailaddress
+package address
 
 import (
 	"strings"
