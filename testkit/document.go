@@ -128,6 +128,9 @@ var validation = []openapi3.SchemaValidationOption{
 		if err.Origin != nil {
 			text += ": " + err.Origin.Error()
 		}
+		if err.SchemaField == "nullable" {
+			text += "; if the field can be null, add the tag extensions:\"x-nullable\" to it in the view, then run make docs"
+		}
 		return text
 	}),
 	openapi3.WithStringFormatValidator("email", openapi3.NewCallbackValidator(func(value string) error {

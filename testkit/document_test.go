@@ -66,7 +66,7 @@ func TestFaults(t *testing.T) {
 		{"the same further down", "GET", "/api/things/1", 200, with(`{"kind"`, `{"secret":1,"kind"`), `property "secret" is unsupported`},
 		{"field that is missing", "GET", "/api/things/1", 200, with(`"id":"1",`, ""), `property "id" is missing`},
 		{"another type", "GET", "/api/things/1", 200, with(`"1"`, "1"), "/id: value must be a string"},
-		{"may not be null", "GET", "/api/things/1", 200, with(`"1"`, "null"), "/id: Value is not nullable"},
+		{"may not be null", "GET", "/api/things/1", 200, with(`"1"`, "null"), `/id: Value is not nullable; if the field can be null, add the tag extensions:"x-nullable"`},
 		{"another format", "GET", "/api/things/1", 200, with("2026-01-02T", ""), "date-time"},
 		{"none of the values", "GET", "/api/things/1", 200, with("big", "huge"), `["big","small"]`},
 		{"another type in a map", "GET", "/api/things/1", 200, with(`"text"`, "1"), "value must be a string"},

@@ -70,7 +70,8 @@ type Field struct {
 	Required bool
 	Absent   any // value in responses if the request omits the field; unused if the field is required
 
-	Unique   bool
+	Unique   bool            // among the records of the owner if Own is set, otherwise among all records
+	Global   bool            // a unique field is unique among all records
 	Distinct func(n int) any // returns value n, different from the samples; set if the field is unique, required and not a reference
 
 	Search  bool

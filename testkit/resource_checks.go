@@ -447,11 +447,18 @@ func checkOwn(t *testing.T, r Resource) {
 	}
 	same := s.valid()
 	for _, f := range r.Fields {
-		if f.Unique {
+		if f.Unique && !f.Global {
 			same[f.Name] = body[f.Name]
 		}
 	}
-	s.expect(r.status("create", "user"), Request{Method: "POST", Path: r.Path, As: other.Token, JSON: same})
+	create := Request{Method: "POST", Path: r.Path, As: other.Token, JSON: same}
+	s.expect(r.status("create", "user"), create)
+	for _, f := range r.Fields {
+		if value, set := body[f.Name]; f.Global && set && f.Refers == nil && r.status("create", "user") == 201 {
+			create.JSON = withValue(s.valid(), f.Name, value)
+			s.expect(409, create)
+		}
+	}
 }
 
 // checkOwnList checks that the lists of another user contain neither of the owner's two records. body is the body of one of

@@ -34,7 +34,7 @@ resources=$(cat <<'END'
 /typed-givens public typed-given a:decimal:required:unique:sort:filter:min=-0.5:max=999999.25 b:date:required:unique:sort:filter c:uuid:required:unique:sort:filter d:json:required e:[]int:required:filter f:[]string:required:filter g:string:required:max=10000:sort:filter
 /typed-opens public typed-open a:decimal:unique:sort:filter b:date:unique:sort:filter c:uuid:unique:sort:filter d:json e:[]int:filter:max=5 f:[]string:filter:min=2 g:string:max=10000:sort
 /typed-presets public typed-preset a:decimal:default=12.5:sort:min=1:max=20 b:date:default=2026-02-03 c:uuid:default=123e4567-e89b-42d3-a456-426614174000:filter
-/baskets admin basket code:string:unique:search:sort note:text:search total:decimal:required:filter --own list,show
+/baskets admin basket code:string:unique:search:sort note:text:search serial:int:unique=global total:decimal:required:filter --own list,show
 /memos admin memo code:string:required:unique post:ref(article):required:filter --own list,show --admin delete
 - public entry title --methods create,show --own show
 /records public record type func range map error len package select var nil key new string id2 query:text

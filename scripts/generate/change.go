@@ -60,8 +60,18 @@ func (p *project) planChange(c call) (*plan, error) {
 		return nil, err
 	}
 	out, err := p.merged(c, old, next, steps, mergedFiles...)
-	if err != nil || old.entry() == next.entry() {
-		return out, err
+	if err != nil {
+		return nil, err
+	}
+	changed := next.Fields.only(func(f Field) bool {
+		return !slices.ContainsFunc(old.Fields, func(o Field) bool { return o.String() == f.String() })
+	})
+	out.done = next.uniqueNotes(changed) + out.done
+	if changed.only(func(f Field) bool { return f.Unique }) != nil {
+		out.done += "The next start makes the index, and fails if stored records have the same value of a unique field.\n"
+	}
+	if old.entry() == next.entry() {
+		return out, nil
 	}
 	return out, p.editRegistry(out, "change", next, func(m *registry.Registry) ([]byte, error) { return m.Replace(old.entry(), next.entry()) })
 }

@@ -131,6 +131,26 @@ func (m *Module) migrations() []migrate.Migration {
 	}
 }
 
+// TestChangeUnique changes the records among which a field is unique: the index, and what the command says.
+func TestChangeUnique(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t, "product", "code:string:unique", "name", "--own", "list,show")
+	model := filepath.Join(dir, "modules/product/model.go")
+	for _, test := range []struct{ field, index, out string }{
+		{"code:string:unique=global", `{Fields: []string{"code"}, Unique: true}`, "code is unique among all records"},
+		{"code:string:unique", `{Fields: []string{"userId", "code"}, Unique: true}`, "code is unique per owner"},
+	} {
+		got := run(dir, "product", "--change", test.field)
+		if source := read(t, model); got.code != command.ExitOK || !strings.Contains(source, "store.Index"+test.index) {
+			t.Errorf("%s: %+v\n%s", test.field, got, source)
+		}
+		if !strings.Contains(got.out, test.out) || !strings.Contains(got.out, "The next start makes the index") || strings.Contains(got.out, migrationsFile) {
+			t.Errorf("%s: %s", test.field, got.out)
+		}
+		commit(t, dir)
+	}
+}
+
 // TestChangeKeepsEdits merges changes into files that were edited: beside the fields, in annotations, in tests.
 func TestChangeKeepsEdits(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,7 @@ func (f *Field) check(bad func(string, ...any)) {
 		{f.Sort && (k.filter == "" || f.IsList()), "sort is not possible for " + f.Type},
 		{f.Filter && k.filter == "", "filter is not possible for " + f.Type},
 		{f.Unique && k.unique == "", "unique is not possible for " + f.Type},
+		{f.Among != "" && f.Among != "global", "unique has only the value global; write unique, or unique=global"},
 		{f.Required && f.HasDefault(), "required excludes default; to give stored records a value, write required:backfill=VALUE with --add or --change"},
 		{f.Unique && f.HasDefault(), "unique excludes default"},
 	} {

@@ -55,6 +55,7 @@ func TestDeclaration(t *testing.T) {
 		{"note a:ref(user) b:[]ref(user) c:ref(user):onDelete=restrict", "note a:ref(user):onDelete=clear b:[]ref(user):onDelete=clear c:ref(user):onDelete=restrict"},
 		{"note a:ref(user):required:onDelete=restrict b:ref(user):required:onDelete=cascade", "note a:ref(user):required:onDelete=restrict b:ref(user):required:onDelete=cascade"},
 		{"note a:ref(order):onDelete=restrict", "note a:ref(order)"},
+		{"note a:int:sort:unique=global b:string:unique --own list,show", "note a:int:unique=global:sort b:string:unique --own list,show"},
 	} {
 		r := declareAll(t, strings.Fields(test[0])...)
 		if got := strings.Join(r.Declaration(), " "); got != test[1] {
@@ -159,6 +160,8 @@ func TestMistakes(t *testing.T) {
 		{"note a:string:search:title=yes", []string{"field a: title=true needs search, and has no other value"}},
 		{"note a:string:search:title=true b:string:search:title=true", []string{"fields a and b: only one field can have title=true"}},
 		{"note a:float:unique", []string{"field a: unique is not possible for float"}},
+		{"note a:int:unique=all", []string{"field a: unique has only the value global; write unique, or unique=global"}},
+		{"note a:int:unique=", []string{"field a: unique needs a value; write unique=…"}},
 		{"note a:bool:unique", []string{"field a: unique is not possible for bool"}},
 		{"note a:int:unique:default=1", []string{"field a: unique excludes default"}},
 		{"note a:int:unique:min=1:max=9", []string{"field a: unique needs bounds that allow at least 1000 values"}},

@@ -18,7 +18,8 @@ type Field struct {
 	Values   []string // values of an enum
 	Target   string   // name of the resource that a ref refers to
 	Required bool
-	Unique   bool
+	Unique   bool   // among the records of the owner with --own, otherwise among all records
+	Among    string // "global" if a unique field is unique among all records; "" otherwise
 	Search   bool
 	Sort     bool
 	Filter   bool
@@ -49,7 +50,7 @@ func (f Field) Nullable() bool {
 	return !f.Required && !f.HasDefault() && !f.IsText() && !f.IsList()
 }
 
-// modifier is a modifier of a field. One of flag and value is nil.
+// modifier is a modifier of a field. If flag is nil, the modifier needs a value; if value is nil, it has none.
 type modifier struct {
 	name  string
 	flag  *bool   // the field that the modifier sets to true
@@ -59,7 +60,7 @@ type modifier struct {
 // modifiers returns all modifiers that a field can have, in their canonical order.
 func (f *Field) modifiers() []modifier {
 	return []modifier{
-		{"required", &f.Required, nil}, {"unique", &f.Unique, nil}, {"search", &f.Search, nil}, {"sort", &f.Sort, nil}, {"filter", &f.Filter, nil},
+		{"required", &f.Required, nil}, {"unique", &f.Unique, &f.Among}, {"search", &f.Search, nil}, {"sort", &f.Sort, nil}, {"filter", &f.Filter, nil},
 		{"title", nil, &f.Title}, {"min", nil, &f.Min}, {"max", nil, &f.Max}, {"default", nil, &f.Default}, {"onDelete", nil, &f.OnDelete}, {"doc", nil, &f.Doc},
 	}
 }
@@ -81,10 +82,12 @@ func (f Field) String() string {
 		text += "(" + f.Target + ")"
 	}
 	for _, m := range f.modifiers() {
-		if m.flag != nil && *m.flag {
+		hasValue := m.value != nil && *m.value != ""
+		if hasValue || m.flag != nil && *m.flag {
 			text += ":" + m.name
-		} else if m.value != nil && *m.value != "" {
-			text += ":" + m.name + "=" + *m.value
+		}
+		if hasValue {
+			text += "=" + *m.value
 		}
 	}
 	return text
@@ -234,14 +237,17 @@ func (f *Field) parseModifier(word, value string, hasValue bool, bad func(string
 		bad("backfill needs a value; write backfill=…")
 	case i < 0:
 		bad("unknown modifier %s; %s", quote(word), naming.Suggest(word, modifierNames))
-	case modifiers[i].flag != nil && hasValue:
+	case modifiers[i].value == nil && hasValue:
 		bad("%s has no value; write %s", word, word)
-	case modifiers[i].flag != nil:
-		*modifiers[i].flag = true
-	case value == "":
+	case (modifiers[i].flag == nil || hasValue) && value == "":
 		bad("%s needs a value; write %s=…", word, word)
 	default:
-		*modifiers[i].value = value
+		if modifiers[i].flag != nil {
+			*modifiers[i].flag = true
+		}
+		if hasValue {
+			*modifiers[i].value = value
+		}
 	}
 }
 

@@ -36,7 +36,8 @@ NAME is in kebab-case, such as blog-post. FIELD is name:type[:modifier…]; the 
   types      string (at most 200 characters; max=N up to 10,000), text (at most 100,000), int, float,
              decimal (exact, 12 digits and 6 decimals), bool, time, date, email, url, uuid, json (an object),
              enum(a,b), ref(resource), []string, []int, []ref(resource)
-  modifiers  required, unique, search (by q), sort, filter, min=N, max=N (of strings and lists: the length), default=VALUE,
+  modifiers  required, search (by q), sort, filter, min=N, max=N (of strings and lists: the length), default=VALUE,
+             unique (with --own: among the records of one owner; unique=global: among all records),
              title=true (with search: names a record in pages and pickers),
              onDelete=restrict, cascade or clear (of a ref: what a deletion of the referenced record does;
              the default is restrict, of an optional ref(user) clear),

@@ -81,6 +81,7 @@ func (p *project) planAdd(c call) (*plan, error) {
 		out.add("written", path.Join("modules", r.Name, name), nil, files[name])
 	}
 	out.done = fmt.Sprintf("%s: %s. Next:\n  go test ./modules/%s/\n  restart the service: go run .\n  open http://localhost:9000/docs/\n", r.Name, r.DocPath(), r.Name)
+	out.done = r.uniqueNotes(r.Fields) + out.done
 	return out, p.editRegistry(out, "add", r, func(m *registry.Registry) ([]byte, error) { return m.Insert(r.entry()) })
 }
 

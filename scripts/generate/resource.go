@@ -132,8 +132,8 @@ func (r Resource) Indexes() (out []string) {
 		out = append(out, `Fields: []string{"`+strings.Join(fields, `", "`)+`"}`+unique)
 	}
 	for _, f := range r.Uniques() {
-		if r.IsOwn() {
-			add(", Unique: true", "userId", f.Name) // otherwise, a conflict would reveal a record of another user
+		if r.PerOwner(f) {
+			add(", Unique: true", "userId", f.Name)
 			continue
 		}
 		add(", Unique: true", f.Name)
@@ -145,16 +145,42 @@ func (r Resource) Indexes() (out []string) {
 		add("", "userId")
 	}
 	for _, f := range r.References() {
-		if (!f.Unique || r.IsOwn()) && (!f.Filter || f.IsList()) {
+		if (!f.Unique || r.PerOwner(f)) && (!f.Filter || f.IsList()) {
 			add("", f.Name)
 		}
 	}
 	return out
 }
 
+// PerOwner reports whether a unique field is unique among the records of one owner: with --own, a conflict would otherwise reveal
+// a record of another user.
+func (r Resource) PerOwner(f Field) bool { return f.Unique && f.Among == "" && r.IsOwn() }
+
+// uniqueNotes returns a line for each unique field of --own, which says among which records it is unique.
+func (r Resource) uniqueNotes(fields fieldList) (lines string) {
+	for _, f := range fields {
+		switch {
+		case r.PerOwner(f):
+			lines += fmt.Sprintf("%s is unique per owner: two users can have the same value. Declare unique=global to make it unique among all records.\n", f.Name)
+		case f.Unique && r.IsOwn():
+			lines += fmt.Sprintf("%s is unique among all records: a conflict shows a user that another user has the value.\n", f.Name)
+		}
+	}
+	return lines
+}
+
 // ConflictText returns the description of a conflict of unique values.
 func (r Resource) ConflictText() string {
-	return strings.Join(r.Uniques().Names(), " or ") + " is in use" + map[bool]string{true: " by another record of the owner"}[r.IsOwn()]
+	perOwner := r.Uniques().only(r.PerOwner)
+	global := r.Uniques().only(func(f Field) bool { return !r.PerOwner(f) })
+	var texts []string
+	if global != nil {
+		texts = append(texts, strings.Join(global.Names(), " or ")+" is in use")
+	}
+	if perOwner != nil {
+		texts = append(texts, strings.Join(perOwner.Names(), " or ")+" is in use by another record of the owner")
+	}
+	return strings.Join(texts, ", or ")
 }
 
 type fieldList []Field

@@ -82,7 +82,7 @@ func (f Field) Comment() string {
 		notes = append(notes, strings.TrimSuffix(f.Doc, "."))
 	}
 	if f.Unique {
-		notes = append(notes, "unique")
+		notes = append(notes, "unique"+map[string]string{"global": " among all records"}[f.Among])
 	}
 	if note != "" {
 		notes = append(notes, note)
