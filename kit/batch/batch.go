@@ -1,5 +1,8 @@
 // Package batch provides POST /batch, which writes several records in one request. Either all writes are stored or none. The
 // operations of a batch call the same handlers as separate requests of the caller would.
+//
+// Use it when a client must write several records together; a module's own code uses Atomic of package store instead. To load
+// many records from a file, use package records.
 package batch
 
 import (

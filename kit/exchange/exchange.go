@@ -5,6 +5,9 @@
 // empty cell means that the field is null or absent. A cell that contains only an apostrophe (') is an empty string. A value that
 // begins with =, +, -, @, a tab, a carriage return or ' is written with the prefix '. The prefix prevents spreadsheets from
 // running the value as a formula (OWASP, CSV Injection).
+//
+// Use it when code has records to write to a file or to read from one; it knows no database and no API. To import or export a
+// resource, use package records, and to let clients export a list, package listing.
 package exchange
 
 import (

@@ -1,4 +1,7 @@
 // Package transfer copies databases between any two engines, and detects databases whose copy is unfinished.
+//
+// Use it when a service moves to another database: all collections are copied, and documents stay as they are stored. To move the
+// records of one resource, with the validation of the API, use package records.
 package transfer
 
 import (
