@@ -6,7 +6,7 @@ import "example.com/ginseng/kit/route"
 func (m *Module) Routes(r *route.Router) {
 	c := m.controller
 	r.Codes(EmailNotVerified, Suspended)
-	r.POST("/users", m.SignUpCaller(), c.create, route.Idempotent)
+	r.POST("/users", m.SignUpCaller(route.Public), c.create, route.Idempotent)
 	r.GET("/users", route.Admin, c.list, route.List(spec()))
 	r.GET("/users/me", route.User, c.me, route.AllowRestricted, route.AllowAPIKey)
 	r.GET("/users/:id", route.Public, c.get)
@@ -17,18 +17,11 @@ func (m *Module) Routes(r *route.Router) {
 }
 
 // SignUpCaller returns the callers of sign-up and of other routes that require no user token, such as requests for password
-// resets: those with the master key, unless PUBLIC_SIGNUP allows any caller.
-func (m *Module) SignUpCaller() route.Caller {
+// resets: those with the master key, unless PUBLIC_SIGNUP allows any caller. public is route.Public or, for a handler that reads
+// HTTP Basic, route.SignIn.
+func (m *Module) SignUpCaller(public route.Caller) route.Caller {
 	if m.settings.PublicSignup {
-		return route.Public
-	}
-	return route.Master
-}
-
-// SignInCaller is like SignUpCaller, for a handler that reads HTTP Basic.
-func (m *Module) SignInCaller() route.Caller {
-	if m.settings.PublicSignup {
-		return route.SignIn
+		return public
 	}
 	return route.Master
 }
