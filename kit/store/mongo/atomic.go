@@ -20,25 +20,25 @@ const lockKey = "_lock"
 // probes is the collection into which hasTransactions inserts documents. Names omits it.
 const probes = "_transactions"
 
-// session is the state of one attempt to run the function passed to Atomic.
-type session struct {
+// transaction is the state of one attempt to run the function passed to Atomic.
+type transaction struct {
 	engine.Transaction
 	failed error // the error of the last operation; may wrap an error of the driver
 }
 
-type sessionKey struct{ client *driver.Client }
+type transactionKey struct{ client *driver.Client }
 
-// sessionOf returns the session of ctx, even if Atomic has returned; nil if ctx does not belong to an Atomic.
-func sessionOf(ctx context.Context, client *driver.Client) *session {
-	s, _ := ctx.Value(sessionKey{client}).(*session)
-	return s
+// transactionOf returns the transaction of ctx, even if Atomic has returned; nil if ctx does not belong to an Atomic.
+func transactionOf(ctx context.Context, client *driver.Client) *transaction {
+	t, _ := ctx.Value(transactionKey{client}).(*transaction)
+	return t
 }
 
 // Atomic implements store.DB with a transaction that reads a majority-committed snapshot. The driver repeats f after a conflict
 // or an election, until the timeout for operations expires.
 func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
-	if s := sessionOf(ctx, db.client); s != nil {
-		return s.Join(ctx, f)
+	if t := transactionOf(ctx, db.client); t != nil {
+		return t.Join(ctx, f)
 	}
 	if !db.transactions.Load() {
 		return store.ErrNoTransactions
@@ -46,21 +46,21 @@ func (db *DB) Atomic(ctx context.Context, f func(context.Context) error) error {
 	if ctx.Err() != nil {
 		return store.Busy(ctx.Err()).AsOverload()
 	}
-	transaction, err := db.client.StartSession()
+	session, err := db.client.StartSession()
 	if err != nil {
 		return translate(err, nil)
 	}
-	defer transaction.EndSession(context.WithoutCancel(ctx)) // aborts the transaction if f panics
+	defer session.EndSession(context.WithoutCancel(ctx)) // aborts the transaction if f panics
 	var result error
 	var commit *store.Commit // the Commit of the last attempt
-	_, err = transaction.WithTransaction(ctx, func(ctx context.Context) (any, error) {
+	_, err = session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		ctx, commit = store.WithCommit(ctx)
-		s := new(session)
-		result = s.Run(context.WithValue(ctx, sessionKey{db.client}, s), f)
-		if hasLabel(s.failed, "TransientTransactionError") { // the driver repeats f, even if f has returned another error
-			return nil, s.failed
+		t := new(transaction)
+		result = t.Run(context.WithValue(ctx, transactionKey{db.client}, t), f)
+		if hasLabel(t.failed, "TransientTransactionError") { // the driver repeats f, even if f has returned another error
+			return nil, t.failed
 		}
 		return nil, result
 	}, options.Transaction().SetReadConcern(readconcern.Snapshot())) // writes use the client's write concern
@@ -129,16 +129,16 @@ type atomicCollection struct{ *collection }
 
 // do calls operation, whose filter is f. If ctx belongs to an Atomic, the operation is part of this Atomic.
 func (e atomicCollection) do(ctx context.Context, f store.Filter, operation func() error) error {
-	s := sessionOf(ctx, e.client)
-	if s == nil {
+	t := transactionOf(ctx, e.client)
+	if t == nil {
 		return operation()
 	}
-	return s.Do(ctx, func() error {
+	return t.Do(ctx, func() error {
 		if engine.HasSearch(f) {
 			return store.ErrSearchInAtomic
 		}
-		s.failed = operation()
-		return s.failed
+		t.failed = operation()
+		return t.failed
 	})
 }
 
@@ -186,7 +186,7 @@ func (e atomicCollection) Reset(ctx context.Context) error {
 // Lock implements store.Engine. It changes the documents. If several concurrent transactions lock the same document, only one
 // of them can commit.
 func (e atomicCollection) Lock(ctx context.Context, ids ...store.ID) error {
-	if sessionOf(ctx, e.client) == nil {
+	if transactionOf(ctx, e.client) == nil {
 		return store.ErrNoAtomic
 	}
 	ids = slices.Compact(slices.SortedFunc(slices.Values(ids), func(a, b store.ID) int { return slices.Compare(a[:], b[:]) }))

@@ -131,7 +131,7 @@ func canSelectTombstone(f store.Filter) bool {
 func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	tombstones := where(deletedKey, "$exists", true)
 	tombstones = append(tombstones, where(pendingKey, "$exists", true)...) // the query uses the index of _pending
-	if c.hasExactCount.Load() && sessionOf(ctx, c.client) == nil {
+	if c.hasExactCount.Load() && transactionOf(ctx, c.client) == nil {
 		if n, err = c.coll.CountDocuments(ctx, tombstones, options.Count().SetLimit(1)); err == nil && n == 0 {
 			return c.count(ctx, bson.D{}, store.CountAll)
 		}
@@ -142,7 +142,7 @@ func (c *collection) countExisting(ctx context.Context) (n int64, err error) {
 	if err != nil || n <= maxCounted {
 		return n, translate(err, nil)
 	}
-	if sessionOf(ctx, c.client) != nil {
+	if transactionOf(ctx, c.client) != nil {
 		return c.count(ctx, notDeleted(nil), store.CountAll)
 	}
 	deleted, err := c.coll.CountDocuments(ctx, tombstones)
@@ -232,7 +232,7 @@ func (c *collection) scopeOf(doc bson.Raw) map[string]store.ID {
 // removeTombstone moves the entries of the tombstone with the ID, and removes the tombstone. It reports whether the ID is free
 // afterwards. In an Atomic, or in a collection without Spec.Changes, removeTombstone does nothing and returns false.
 func (c *collection) removeTombstone(ctx context.Context, id store.ID) bool {
-	if !c.changes || sessionOf(ctx, c.client) != nil {
+	if !c.changes || transactionOf(ctx, c.client) != nil {
 		return false
 	}
 	tombstone := append(bson.D{{Key: idKey, Value: id}}, where(deletedKey, "$exists", true)...)
@@ -253,7 +253,7 @@ func (c *collection) moveIfMany(ctx context.Context, doc bson.Raw) {
 	}
 	c.log.wake()
 	list, ok := doc.Lookup(changesKey).ArrayOK()
-	if !ok || sessionOf(ctx, c.client) != nil {
+	if !ok || transactionOf(ctx, c.client) != nil {
 		return
 	}
 	if values, err := list.Values(); err == nil && len(values) >= maxPending {

@@ -128,8 +128,8 @@ func TestLockTombstone(t *testing.T) {
 	must(t, errors.Join(c.Insert(t.Context(), a), c.Insert(t.Context(), b)))
 	_, err := c.Delete(t.Context(), store.Eq("id", a.ID))
 	must(t, err)
-	s := new(session)
-	must(t, s.Run(context.WithValue(t.Context(), sessionKey{db.client}, s), func(ctx context.Context) error {
+	s := new(transaction)
+	must(t, s.Run(context.WithValue(t.Context(), transactionKey{db.client}, s), func(ctx context.Context) error {
 		if err := c.Lock(ctx, b.ID, a.ID); !apperr.Is(err, apperr.NotFound) {
 			t.Errorf("Lock of a deleted document returns %v", err)
 		}

@@ -90,7 +90,7 @@ func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 		err = c.writeUnique(ctx, value, write)
 	}
 	c.log.wake()
-	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil && sessionOf(ctx, c.client) == nil {
+	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil && transactionOf(ctx, c.client) == nil {
 		return store.Duplicate(c.conflictingFields(ctx, value, nil)...).WithCause(err)
 	}
 	return translate(err, c.indexes)
@@ -228,7 +228,7 @@ func (c *collection) count(ctx context.Context, filter bson.D, limit int64) (n i
 	switch {
 	case len(filter) > 0:
 		n, err = c.coll.CountDocuments(ctx, filter, opts)
-	case sessionOf(ctx, c.client) != nil: // the estimated count is not available in a transaction
+	case transactionOf(ctx, c.client) != nil: // the estimated count is not available in a transaction
 		n, err = c.coll.CountDocuments(ctx, filter)
 	case c.hasExactCount.Load():
 		n, err = c.coll.EstimatedDocumentCount(ctx)
@@ -268,7 +268,7 @@ func (c *collection) Update(ctx context.Context, f store.Filter, changes []store
 		raw, err = c.modify(ctx, filter, unmodified, update)
 		return err
 	})
-	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil && sessionOf(ctx, c.client) == nil {
+	if isDuplicate(err) && duplicateFields(err, c.indexes) == nil && transactionOf(ctx, c.client) == nil {
 		return store.Duplicate(c.conflictingUpdateFields(ctx, filter, update)...).WithCause(err)
 	}
 	if err != nil {

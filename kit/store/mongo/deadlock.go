@@ -19,7 +19,7 @@ import (
 // deadlock ends the transaction. value returns the value that f stores at a path; nil if f does not store a value there, or does
 // not change the value.
 func (c *collection) writeUnique(ctx context.Context, value func(path string) any, f func() error) error {
-	if sessionOf(ctx, c.client) != nil {
+	if transactionOf(ctx, c.client) != nil {
 		return f()
 	}
 	keys, err := c.uniqueKeys(value)

@@ -205,14 +205,14 @@ func TestAtomicFaults(t *testing.T) {
 	run(t, db, "PRAGMA foreign_keys=ON")
 	run(t, db, "CREATE TABLE promise (n INTEGER REFERENCES items(n) DEFERRABLE INITIALLY DEFERRED)")
 	err := db.Atomic(t.Context(), func(ctx context.Context) error {
-		_, err := db.writer.session(ctx).tx.exec("INSERT INTO promise VALUES (?)", int64(-1))
+		_, err := db.writer.atomicOf(ctx).tx.exec("INSERT INTO promise VALUES (?)", int64(-1))
 		return errors.Join(err, c.Insert(ctx, newItem("item")))
 	})
 	if !apperr.Is(err, apperr.Conflict) { // the name is a duplicate
 		t.Errorf("Atomic returns %v", err)
 	}
 	err = db.Atomic(t.Context(), func(ctx context.Context) error {
-		_, err := db.writer.session(ctx).tx.exec("INSERT INTO promise VALUES (?)", int64(-1))
+		_, err := db.writer.atomicOf(ctx).tx.exec("INSERT INTO promise VALUES (?)", int64(-1))
 		return errors.Join(err, c.Insert(ctx, newItem("item after")))
 	})
 	if !apperr.Is(err, apperr.Unavailable) {

@@ -172,8 +172,8 @@ func (c *collection) write(ctx context.Context, b, text *builder, do func(*trans
 	if err := cmp.Or(c.err, b.err); err != nil {
 		return err
 	}
-	if s := c.db.writer.session(ctx); s != nil {
-		return s.write(ctx, b, do)
+	if a := c.db.writer.atomicOf(ctx); a != nil {
+		return a.write(ctx, b, do)
 	}
 	return c.writeText(ctx, text, do)
 }
@@ -182,7 +182,7 @@ func (c *collection) write(ctx context.Context, b, text *builder, do func(*trans
 // to the cache. In an Atomic, First does not use the cache.
 func (c *collection) First(ctx context.Context, f store.Filter, into any) error {
 	id, ok := idOf(f)
-	if !ok || c.db.writer.session(ctx) != nil {
+	if !ok || c.db.writer.atomicOf(ctx) != nil {
 		doc, err := c.first(ctx, ctx, f)
 		if err != nil {
 			return err
@@ -211,8 +211,8 @@ func (c *collection) first(ctx, queryCtx context.Context, f store.Filter) (doc [
 		doc, err = c.firstIn(queryCtx, conn, f)
 		return err
 	}
-	if s := c.db.writer.session(ctx); s != nil {
-		err = s.read(ctx, f, read)
+	if a := c.db.writer.atomicOf(ctx); a != nil {
+		err = a.read(ctx, f, read)
 	} else {
 		err = c.db.byID.use(ctx, read)
 	}
@@ -269,8 +269,8 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) (
 		}
 		return err
 	}
-	if s := c.db.writer.session(ctx); s != nil {
-		err = s.list(ctx, c, q, &n, read)
+	if a := c.db.writer.atomicOf(ctx); a != nil {
+		err = a.list(ctx, c, q, &n, read)
 		return n, err
 	}
 	if search, words := c.requiredSearch(q.Filter); len(words) > 0 {

@@ -228,7 +228,7 @@ func (w *writer) nextAtomic() *write {
 // false, the commit does not call fsync. Until the next durable commit, a power failure may lose the change; a crash of the
 // process cannot.
 func (w *writer) doAlone(ctx context.Context, durable bool, change func(*transaction) error) (err error) {
-	if w.session(ctx) != nil {
+	if w.atomicOf(ctx) != nil {
 		return errors.New("sqlite: Prepare, Load, Drop and Reset cannot be part of an Atomic; call them before the Atomic, with another context")
 	}
 	w.queueMu.RLock()
