@@ -147,8 +147,8 @@ type etags struct {
 	records []store.Meta // of the rows
 }
 
-// Collection is a store.Collection, or a type that embeds a store.Collection.
-type Collection[D store.Document] interface {
+// Source is what Run reads: a store.Collection, or a type that embeds a store.Collection.
+type Source[D store.Document] interface {
 	List(context.Context, store.Query) ([]D, error)
 	Page(context.Context, store.Query) ([]D, int64, error)
 }
@@ -157,26 +157,26 @@ type Collection[D store.Document] interface {
 // MaxPageBytes; the page then has the cursor of the next page. ValidationFailed: the query has the page parameter, and either
 // this page ends early, or this is page 2 and page 1 ends early. Unavailable: the response is large, and other large responses
 // are using the budget of ctx (rest.Budget).
-func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query, view func(D) V) (Page[V], error) {
+func Run[D store.Document, V any](ctx context.Context, source Source[D], q Query, view func(D) V) (Page[V], error) {
 	page := Page[V]{fields: q.fields}
 	if stored := fieldIndexes(reflect.TypeFor[D]()); slices.ContainsFunc(q.Fields, func(name string) bool { return stored[name] == nil }) {
 		q.Fields = nil
 	}
 	sq := q.Query
 	sq.Limit++ // one more row shows whether there is a next page
-	read := c.List
+	read := source.List
 	if q.count {
 		page.Count = new(int64)
 		if q.Filter != nil {
 			sq.MaxCount = MaxCount + 1
 		}
 		read = func(ctx context.Context, sq store.Query) ([]D, error) {
-			docs, count, err := c.Page(ctx, sq)
+			docs, count, err := source.Page(ctx, sq)
 			*page.Count = count
 			return docs, err
 		}
 	}
-	docs, early, err := readPage(ctx, c, sq, read)
+	docs, early, err := readPage(ctx, source, sq, read)
 	if err != nil {
 		return page, err
 	}
@@ -189,7 +189,7 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 	if q.paged && q.Skip == q.Limit && !skips {
 		first := q.Query
 		first.Skip = 0
-		_, skips, err = readPage(ctx, c, first, c.List)
+		_, skips, err = readPage(ctx, source, first, source.List)
 		if err != nil {
 			return page, err
 		}
@@ -217,15 +217,15 @@ func Run[D store.Document, V any](ctx context.Context, c Collection[D], q Query,
 		if page.Next != "" {
 			page.export.after = q.position(reflect.ValueOf(docs[len(docs)-1]))
 		}
-		page = page.Then(q, func(ctx context.Context, q Query) (Page[V], error) { return Run(ctx, c, q, view) })
+		page = page.Then(q, func(ctx context.Context, q Query) (Page[V], error) { return Run(ctx, source, q, view) })
 	}
 	return page, nil
 }
 
 // readPage reads documents with read. early reports whether the documents end before the limit of sq because more documents
 // would exceed MaxPageBytes. If the documents exceed rest.LargeResponse bytes, readPage reserves memory and reads them again
-// with c.List.
-func readPage[D store.Document](ctx context.Context, c Collection[D], sq store.Query, read func(context.Context, store.Query) ([]D, error)) (
+// with source.List.
+func readPage[D store.Document](ctx context.Context, source Source[D], sq store.Query, read func(context.Context, store.Query) ([]D, error)) (
 	docs []D, early bool, err error) {
 	sq.Bytes = &store.Size{Max: rest.LargeResponse}
 	docs, err = read(ctx, sq)
@@ -239,7 +239,7 @@ func readPage[D store.Document](ctx context.Context, c Collection[D], sq store.Q
 		return docs, false, err
 	}
 	sq.Bytes = &store.Size{Max: MaxPageBytes}
-	docs, err = c.List(ctx, sq)
+	docs, err = source.List(ctx, sq)
 	return docs, sq.Bytes.Exceeded(), err
 }
 

@@ -40,12 +40,12 @@ func (s *Service) RegistrationOptions(ctx context.Context, caller access.Princip
 	for _, p := range passkeys {
 		a.credentials = append(a.credentials, p.credential())
 	}
-	options, session, err := s.party.BeginRegistration(a,
+	options, ceremony, err := s.party.BeginRegistration(a,
 		webauthn.WithExclusions(a.credentials.CredentialDescriptors()), webauthn.WithExtensions(webauthn.WithExtensionCredProps()))
 	if err != nil {
 		return RegistrationOptions{}, limits, err
 	}
-	issued, err := s.save(ctx, caller, session)
+	issued, err := s.save(ctx, caller, ceremony)
 	return RegistrationOptions{Challenge: issued, PublicKey: options.Response}, limits, err
 }
 
@@ -59,11 +59,11 @@ func (s *Service) Create(ctx context.Context, caller access.Principal, in Create
 	if err != nil {
 		return Passkey{}, err
 	}
-	session, err := s.take(ctx, caller, in.Challenge)
+	ceremony, err := s.take(ctx, caller, in.Challenge)
 	if err != nil {
 		return Passkey{}, apperr.Replace(err, apperr.NotFound, invalid("challenge", "Is unknown, has expired or was used. Get new options."))
 	}
-	credential, err := s.verify(u, session, in.Credential.ParsedCredentialCreationData)
+	credential, err := s.verify(u, ceremony, in.Credential.ParsedCredentialCreationData)
 	if err != nil {
 		return Passkey{}, err
 	}
@@ -76,12 +76,12 @@ func (s *Service) Create(ctx context.Context, caller access.Principal, in Create
 }
 
 // verify returns the credential of a registration. ValidationFailed: the credential is not accepted.
-func (s *Service) verify(u user.User, session webauthn.SessionData, r *protocol.ParsedCredentialCreationData) (*webauthn.Credential, error) {
+func (s *Service) verify(u user.User, ceremony webauthn.SessionData, r *protocol.ParsedCredentialCreationData) (*webauthn.Credential, error) {
 	client, flags := r.Response.CollectedClientData, r.Response.AttestationObject.AuthData.Flags
-	session = s.party.session(session, client)
-	credential, err := s.party.CreateCredential(account{User: u}, session, r)
+	ceremony = s.party.withOrigin(ceremony, client)
+	credential, err := s.party.CreateCredential(account{User: u}, ceremony, r)
 	switch {
-	case err != nil && !protocol.IsOriginInHaystack(client.Origin, session.GetOrigins(s.party.Config.RPOrigins)):
+	case err != nil && !protocol.IsOriginInHaystack(client.Origin, ceremony.GetOrigins(s.party.Config.RPOrigins)):
 		err = invalid("credential", "Comes from a page or an app whose origin is not in PASSKEY_ORIGINS.").WithCause(err)
 	case err != nil && !flags.HasUserVerified():
 		err = invalid("credential", "Lacks user verification. Use an authenticator with a PIN, a fingerprint or a face.").WithCause(err)

@@ -101,11 +101,11 @@ func (s *Settings) relyingParty(d kit.Deps) relyingParty {
 	return relyingParty{web, local}
 }
 
-// session returns s, the session of a ceremony. If p.localhost is true and the client is on localhost, session first sets the
-// origin of s to the client's origin. Every port is then accepted. Package webauthn has no setting for this.
-func (p relyingParty) session(s webauthn.SessionData, client protocol.CollectedClientData) webauthn.SessionData {
+// withOrigin returns the data of a ceremony. If p.localhost is true and the client is on localhost, withOrigin first sets the
+// origin to the client's origin. Every port is then accepted. Package webauthn has no setting for this.
+func (p relyingParty) withOrigin(ceremony webauthn.SessionData, client protocol.CollectedClientData) webauthn.SessionData {
 	if u, err := url.Parse(client.Origin); p.localhost && err == nil && isLocalhost(u) {
-		s.Origin = client.Origin
+		ceremony.Origin = client.Origin
 	}
-	return s
+	return ceremony
 }

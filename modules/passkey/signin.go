@@ -26,11 +26,11 @@ func (s *Service) SignInOptions(ctx context.Context, client access.Client) (out 
 			return out, limits, err
 		}
 	}
-	options, session, err := s.party.BeginDiscoverableLogin()
+	options, ceremony, err := s.party.BeginDiscoverableLogin()
 	if err != nil {
 		return out, limits, err
 	}
-	issued, err := s.save(ctx, access.Principal{}, session)
+	issued, err := s.save(ctx, access.Principal{}, ceremony)
 	return SignInOptions{Challenge: issued, PublicKey: options.Response}, limits, err
 }
 
@@ -59,7 +59,7 @@ func (s *Service) SignIn(ctx context.Context, client access.Client, in SignInInp
 
 // authenticate returns the user of a passkey. Unauthorized: the passkey is not accepted; the log has the reason.
 func (s *Service) authenticate(ctx context.Context, in SignInInput) (user.User, error) {
-	session, err := s.take(ctx, access.Principal{}, in.Challenge)
+	ceremony, err := s.take(ctx, access.Principal{}, in.Challenge)
 	if err != nil {
 		return user.User{}, s.rejectNotFound(ctx, err, "the challenge is unknown, has expired or was used")
 	}
@@ -68,7 +68,7 @@ func (s *Service) authenticate(ctx context.Context, in SignInInput) (user.User, 
 	if err != nil {
 		return user.User{}, s.rejectNotFound(ctx, err, "the passkey is unknown")
 	}
-	credential, err := s.validate(u, p, session, a)
+	credential, err := s.validate(u, p, ceremony, a)
 	if err != nil {
 		return user.User{}, s.reject(ctx, reason(err), "passkey", p.ID.Hex())
 	}
@@ -100,13 +100,13 @@ func (s *Service) find(ctx context.Context, credentialID []byte) (Passkey, user.
 // The library rejects an assertion if its flag "backup eligible" differs from the flag at the registration, as Web Authentication
 // section 7.2 requires. But some password managers change the flag after an update, and their users would be locked out. So
 // validate passes the flag of the assertion to the library as the stored flag.
-func (s *Service) validate(u user.User, p Passkey, session webauthn.SessionData, a *protocol.ParsedCredentialAssertionData) (*webauthn.Credential, error) {
+func (s *Service) validate(u user.User, p Passkey, ceremony webauthn.SessionData, a *protocol.ParsedCredentialAssertionData) (*webauthn.Credential, error) {
 	stored := p.credential()
 	stored.Flags.BackupEligible = a.Response.AuthenticatorData.Flags.HasBackupEligible()
 	owner := func(_, _ []byte) (webauthn.User, error) { // the library compares the user handle with the ID of the owner
 		return account{u, webauthn.Credentials{stored}}, nil
 	}
-	_, credential, err := s.party.ValidatePasskeyLogin(owner, s.party.session(session, a.Response.CollectedClientData), a)
+	_, credential, err := s.party.ValidatePasskeyLogin(owner, s.party.withOrigin(ceremony, a.Response.CollectedClientData), a)
 	return credential, err
 }
 
