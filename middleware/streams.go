@@ -16,25 +16,19 @@ import (
 	"example.com/ginseng/kit/slot"
 )
 
-// Streams limits the number of open streams of changes and of exports, and ends them when the server stops.
+// Streams limits the number of open streams of changes.
 type Streams struct {
-	Heartbeat      time.Duration // 15 s by default
-	VerifyInterval time.Duration // interval at which the caller is verified again; 10 s by default
+	Heartbeat time.Duration // 15 s by default
 
 	// Delay, if not nil, is called for each event of a change that was made after the stream was opened. The argument is the
 	// time since the change.
 	Delay func(time.Duration)
 
-	perCaller     int
-	authenticator Authenticator
-	closing       context.Context
-	close         context.CancelFunc
-	turn          chan struct{} // see pace
-
+	long      *LongResponses
+	perCaller int
 	open      *slot.Shares        // open streams
 	anonymous *semaphore.Weighted // open streams without a user; the others are kept for users
 	callers   *slot.Keyed[string] // open streams of each user or, without a user, of each network
-	exports   *slot.Shares        // exports in progress
 	behind    *slot.Shares        // pages that are read and written by streams that catch up
 	opened    atomic.Int64
 }
@@ -43,27 +37,16 @@ type Streams struct {
 // 400 KiB.
 const maxBehind = 16
 
-// Defaults of Streams.
-const (
-	streamHeartbeat = 15 * time.Second
-	streamCheck     = 10 * time.Second
-)
-
 // NewStreams returns Streams that allow max open streams in total, and perCaller for each user or, without a user, for each
 // network. A caller has at most a quarter of the total, where IPv6 networks count by site (ratelimit.Site). A quarter is kept for
-// users.
-func NewStreams(authenticator Authenticator, max, perCaller int) *Streams {
-	s := &Streams{
-		Heartbeat: streamHeartbeat, VerifyInterval: streamCheck, perCaller: perCaller, authenticator: authenticator, turn: make(chan struct{}, 1),
+// users. long ends, verifies and paces the streams.
+func NewStreams(long *LongResponses, max, perCaller int) *Streams {
+	return &Streams{
+		Heartbeat: 15 * time.Second, long: long, perCaller: perCaller,
 		open: slot.NewShares(int64(max)), anonymous: semaphore.NewWeighted(int64(max - max/4)), callers: slot.NewKeyed[string](int64(perCaller), 0),
-		exports: slot.NewShares(maxExports), behind: slot.NewShares(maxBehind),
+		behind: slot.NewShares(maxBehind),
 	}
-	s.closing, s.close = context.WithCancel(context.Background())
-	return s
 }
-
-// Close ends all streams and exports. New streams and exports then fail with Unavailable.
-func (s *Streams) Close() { s.close() }
 
 // Open returns the number of open streams.
 func (s *Streams) Open() int { return int(s.opened.Load()) }
@@ -83,16 +66,14 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 			return
 		}
 		defer end()
-		ctx, cancel := context.WithCancel(withoutTimeout(g))
+		ctx, cancel := s.long.begin(g)
 		defer cancel()
-		defer context.AfterFunc(s.closing, cancel)()
-		// The read deadline of the request would end the context. The call fails only without a connection.
-		_ = http.NewResponseController(g.Writer).SetReadDeadline(time.Time{})
+		keepReading(g)
 		rest.SetStream(g, &rest.Stream{
-			Context: ctx, Heartbeat: s.Heartbeat, VerifyInterval: s.VerifyInterval,
-			Verify:  func(ctx context.Context) error { return s.same(ctx, g) },
+			Context: ctx, Heartbeat: s.Heartbeat, VerifyInterval: s.long.VerifyInterval,
+			Verify:  func(ctx context.Context) error { return s.long.same(ctx, g) },
 			Begin:   func(ctx context.Context) (func(), error) { return s.behind.Acquire(ctx, rest.Sharer(g), 1, 0) },
-			Pace:    s.pace,
+			Pace:    s.long.pace,
 			Written: s.observe(),
 		})
 		g.Next() // the deferred calls must run after the handlers
@@ -111,7 +92,7 @@ func (s *Streams) observe() func(time.Time) {
 
 // begin counts a stream. The caller must call end after the stream. For the errors, see Middleware.
 func (s *Streams) begin(g *gin.Context) (end func(), err error) {
-	if s.closing.Err() != nil {
+	if s.long.closing.Err() != nil {
 		return nil, errClosing()
 	}
 	ctx, key, isUser := g.Request.Context(), rest.Sharer(g), rest.Caller(g).IsUser()
@@ -145,5 +126,3 @@ func (s *Streams) begin(g *gin.Context) (end func(), err error) {
 		leave()
 	}, nil
 }
-
-func errClosing() error { return apperr.New(apperr.Unavailable, "The service is shutting down.") }

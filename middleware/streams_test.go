@@ -27,7 +27,7 @@ func from(address string, user store.ID) *gin.Context {
 // TestStreamShares opens as many streams as a network, a site, all anonymous callers and all users can have.
 func TestStreamShares(t *testing.T) {
 	t.Parallel()
-	s := NewStreams(Authenticator{}, 16, 2) // a quarter is 4
+	s := NewStreams(NewLongResponses(Authenticator{}), 16, 2) // a quarter is 4
 	var nobody store.ID
 	var ends []func()
 	open := func(g *gin.Context, want apperr.Code) {
@@ -75,10 +75,10 @@ func TestStreamShares(t *testing.T) {
 // TestExportShares begins as many exports as a caller and all callers can have.
 func TestExportShares(t *testing.T) {
 	t.Parallel()
-	s := NewStreams(Authenticator{}, 1, 1)
+	e := NewExports(NewLongResponses(Authenticator{}))
 	begin := func(address string, user store.ID, want apperr.Code) func() {
 		t.Helper()
-		end, err := s.beginExport(from(address, user))
+		end, err := e.begin(from(address, user))
 		if apperr.CodeOf(err) != want {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
@@ -107,15 +107,15 @@ func (v verifier) VerifyToken(context.Context, string) (access.Principal, error)
 func TestStreamOfReader(t *testing.T) {
 	t.Parallel()
 	reader := access.Principal{UserID: store.NewID(), Restriction: &access.Restriction{Err: apperr.New(apperr.Forbidden, "Only reads."), Reads: true}}
-	s := NewStreams(Authenticator{Tokens: verifier{reader}}, 1, 1)
+	l := NewLongResponses(Authenticator{Tokens: verifier{reader}})
 	g := from("192.0.2.1", reader.UserID)
 	rest.SetCaller(g, reader)
 	g.Request.Header.Set("Authorization", "Bearer token")
-	if err := s.same(t.Context(), g); err != nil {
+	if err := l.same(t.Context(), g); err != nil {
 		t.Errorf("a read: %v", err)
 	}
 	g.Request.Method = "POST"
-	if err := s.same(t.Context(), g); !apperr.Is(err, apperr.Forbidden) {
+	if err := l.same(t.Context(), g); !apperr.Is(err, apperr.Forbidden) {
 		t.Errorf("a write: %v", err)
 	}
 }

@@ -211,7 +211,7 @@ func TestExportAborted(t *testing.T) {
 				t.Fatal(r.Status)
 			}
 		}},
-		{"service stopped", e.owner.Token, e.Handler.Streams.Close},
+		{"service stopped", e.owner.Token, e.Handler.Long.Close},
 	} {
 		response, _ := e.slow("/articles?format=ndjson", test.as)
 		test.end()

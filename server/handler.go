@@ -125,7 +125,8 @@ type Handler struct {
 	Jobs       *job.Runner
 	Workers    []func(context.Context)
 	Emails     *email.Queue
-	Streams    *middleware.Streams // must be closed when the server begins to stop
+	Streams    *middleware.Streams
+	Long       *middleware.LongResponses // must be closed when the server begins to stop
 
 	table     *route.Table
 	migrating atomic.Bool // while true, requests are rejected with 503
@@ -153,8 +154,9 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		Keys: access.NewKeys(s.MasterKeys), Now: o.Deps.Now, QueryTokens: s.QueryTokens, Writes: middleware.NewUserWrites(userWriteBytes, writeWait),
 		Tokens: parts.Tokens, APIKeys: parts.APIKeys, Passwords: parts.Passwords, SecondFactors: parts.SecondFactors,
 	}
-	h.Streams = middleware.NewStreams(authenticator, s.ChangesStreams, s.ChangesUserStreams)
-	h.Streams.VerifyInterval = cmp.Or(o.StreamCheck, h.Streams.VerifyInterval)
+	h.Long = middleware.NewLongResponses(authenticator)
+	h.Long.VerifyInterval = cmp.Or(o.StreamCheck, h.Long.VerifyInterval)
+	h.Streams = middleware.NewStreams(h.Long, s.ChangesStreams, s.ChangesUserStreams)
 	o.Observer.Register(observeStreams(h.Streams))
 	bodies := middleware.NewBodyLimits(s.MaxBodyBytes, cmp.Or(o.BodyTimeout, bodyTimeout))
 	if err := h.use(engine, o, bodies); err != nil {
@@ -206,7 +208,7 @@ func (h *Handler) use(engine *gin.Engine, o HandlerOptions, bodies *middleware.B
 	if len(h.Migrations.All()) > 0 {
 		external(h.rejectWhileMigrating)
 	}
-	external(middleware.SecurityHeaders(), h.Streams.Exports())
+	external(middleware.SecurityHeaders(), middleware.NewExports(h.Long).Middleware())
 	limitBody := bodies.Handler(&route.Route{}) // net/http reads the body after the response
 	engine.NoRoute(limitBody, noRoute)
 	engine.NoMethod(limitBody, h.noMethod)

@@ -198,7 +198,7 @@ func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *s
 	case <-ctx.Done():
 	}
 	draining.Store(true)
-	handler.Streams.Close()
+	handler.Long.Close()
 	logger.Info("shutting down: completing the requests in progress")
 	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.DrainDelay+drainTimeout)
 	defer cancel()

@@ -248,7 +248,7 @@ func TestResume(t *testing.T) {
 		t.Errorf("the headers are %v", lost.Header)
 	}
 	resumed.want("created five")
-	other.Handler.Streams.Close()
+	other.Handler.Long.Close()
 	if resumed.want(""); !resumed.retry {
 		t.Error("a stream ends without retry")
 	}

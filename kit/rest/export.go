@@ -29,7 +29,7 @@ type Export struct {
 	Next func(context.Context) (more bool, err error)
 }
 
-// Exports configures the export that a request makes. The middleware Streams.Exports sets the Exports of a request.
+// Exports configures the export that a request makes. The middleware Exports sets the Exports of a request.
 type Exports struct {
 	Context context.Context // ends when the client disconnects, or the server stops
 	// Begin is called before the export, and end after the export. Unavailable: too many exports are in progress. nil: there is
