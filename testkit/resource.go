@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -48,13 +49,31 @@ type Resource struct {
 	// RecordID(0), RecordID(1) and RecordID(2).
 	Records []Inserter
 
-	// Insert stores a record if no route creates one; see InsertJSON. The record has all fields, and its owner in userId.
-	Insert func(a *API, record map[string]any) store.ID
+	// Insert stores a record and returns its ID; see InsertJSON. Checks insert the records that they show, list, update or delete,
+	// so that these checks do not depend on the rules for creation. record has the values of the document: all Fields, the owner
+	// in userId, and the parent in the field that Under names. To change the stored records, wrap the generated function:
+	//
+	//	insert := r.Insert
+	//	r.Insert = func(api *testkit.API, caller testkit.Caller, record map[string]any) store.ID {
+	//		record["state"] = "published"
+	//		return insert(api, caller, record)
+	//	}
+	//
+	// caller is the caller who then calls the methods. If Insert is nil, checks create records with POST.
+	Insert func(a *API, caller Caller, record map[string]any) store.ID
 
-	// Prepare changes the body of a request that is expected to succeed, so that the body complies with rules that involve
-	// several fields or records. n is at least 1, and different in each call for the same service. The body of an update has
-	// only some of the fields. Prepare can be nil.
-	Prepare func(a *API, n int, body map[string]any)
+	// Prepare changes the body of a request that is expected to succeed, so that the body complies with rules of the project. n is
+	// at least 1, and different in each call for the same service. PrepareUpdate does the same for updates, whose bodies have only
+	// some of the fields. A nil Prepare changes nothing. If PrepareUpdate is nil, Prepare also changes the bodies of updates.
+	Prepare, PrepareUpdate func(a *API, n int, body map[string]any)
+
+	skipped map[string]string // reasons by name of the check; see Skip
+}
+
+// Caller is a caller in Resource.Access. The Account of nobody is empty. The Account of the master key has only a Token.
+type Caller struct {
+	Name string
+	Account
 }
 
 // Field is a field that clients set.
@@ -107,13 +126,14 @@ func (r *Resource) Field(name string) *Field {
 // RecordID returns the ID of record n that each Inserter of Resource.Records inserts. n begins at 0.
 func RecordID(n int) store.ID { return store.ID{11: byte(n + 1)} }
 
-// InsertJSON returns a function for Resource.Insert that stores records of the type D. spec declares the collection and its
-// searched fields.
-func InsertJSON[D store.Document](spec store.Spec) func(*API, map[string]any) store.ID {
-	return func(a *API, body map[string]any) store.ID {
+// InsertJSON returns a function for Resource.Insert that stores records of the type D. Fields that the record lacks have the value
+// of their default tag. spec declares the collection and its searched fields.
+func InsertJSON[D store.Document](spec store.Spec) func(*API, Caller, map[string]any) store.ID {
+	return func(a *API, _ Caller, values map[string]any) store.ID {
 		a.t.Helper()
 		var record D
-		text, err := json.Marshal(body)
+		store.SetDefaults(&record)
+		text, err := json.Marshal(values)
 		a.must(err)
 		a.must(json.Unmarshal(text, &record))
 		meta := store.NewMeta(store.NewID(), store.At(a.Clock.Now()))
@@ -123,34 +143,66 @@ func InsertJSON[D store.Document](spec store.Spec) func(*API, map[string]any) st
 	}
 }
 
-// Run checks the resource. Each check is a subtest with its own service.
-func (r Resource) Run(t *testing.T) {
+// Skip leaves out a check that a rule of the project excludes. name is the name of the check as in the output of go test, without
+// the name of the test: "update", or for a part of a check "access/admin", "rules/FIELD", "list/filters".
+func (r *Resource) Skip(name, reason string) {
+	r.skipped = maps.Clone(r.skipped)
+	if r.skipped == nil {
+		r.skipped = map[string]string{}
+	}
+	r.skipped[name] = reason
+}
+
+// check is a check of a resource, and the names of its parts, which can be skipped too.
+type check struct {
+	name  string
+	has   bool // whether the resource has what is checked
+	run   func(*suite)
+	parts []string
+}
+
+func (r Resource) checks() []check {
 	one, writes := r.has("show") || r.has("update") || r.has("delete"), r.has("create") || r.has("update")
-	for _, check := range []struct {
-		name string
-		has  bool
-		run  func(*testing.T, Resource)
-	}{
-		{"access", true, checkAccess},
-		{"not found", one, checkNotFound},
-		{"rules", writes, checkRules},
-		{"create", r.has("create"), checkCreate},
-		{"update", r.has("update"), checkUpdate},
-		{"versions", r.has("update") || r.has("delete"), checkVersions},
-		{"unique", writes && r.any(func(f Field) bool { return f.Unique }), checkUnique},
-		{"references", r.has("create") && r.any(isReference), checkReferences},
-		{"deleted references", r.has("create") && r.any(isReference), checkDeletedReferences},
-		{"owner", r.Owner, checkOwner},
-		{"own", r.Own, checkOwn},
-		{"list", r.has("list"), checkList},
-		{"etags", r.has("list") && one, checkETags},
-		{"changes", r.Changes, checkChanges},
-	} {
-		if check.has {
-			t.Run(check.name, func(t *testing.T) {
-				t.Parallel()
-				check.run(t, r)
-			})
+	add := r.Insert != nil || r.has("create")
+	return []check{
+		{"access", true, checkAccess, slices.Sorted(maps.Keys(r.Access))},
+		{"not found", one, checkNotFound, nil},
+		{"rules", writes, checkRules, r.names()},
+		{"create", r.has("create"), checkCreate, nil},
+		{"update", r.has("update"), checkUpdate, nil},
+		{"versions", r.has("update") || r.has("delete"), checkVersions, nil},
+		{"unique", writes && r.any(func(f Field) bool { return f.Unique }), checkUnique, nil},
+		{"references", add && r.any(isReference), checkReferences, nil},
+		{"deleted references", add && r.any(isReference), checkDeletedReferences, nil},
+		{"owner", r.Owner, checkOwner, nil},
+		{"own", r.Own, checkOwn, nil},
+		{"list", r.has("list"), checkList, []string{"order", "filters", "search"}},
+		{"etags", r.has("list") && one, checkETags, nil},
+		{"changes", r.Changes, checkChanges, nil},
+	}
+}
+
+// Run checks the resource. Each check is a subtest with its own service. Run fails if a call of Skip names no check.
+func (r Resource) Run(t *testing.T) {
+	var names []string
+	for _, check := range r.checks() {
+		if !check.has {
+			continue
+		}
+		names = append(names, check.name)
+		for _, part := range check.parts {
+			names = append(names, check.name+"/"+part)
+		}
+		t.Run(check.name, func(t *testing.T) {
+			t.Parallel()
+			s := &suite{Resource: r, t: t, check: check.name}
+			s.skip()
+			check.run(s)
+		})
+	}
+	for name := range r.skipped {
+		if !slices.Contains(names, name) {
+			t.Errorf("Skip: there is no check %q; the checks are %q", name, names)
 		}
 	}
 }
@@ -158,6 +210,13 @@ func (r Resource) Run(t *testing.T) {
 func isReference(f Field) bool { return f.Refers != nil }
 
 func (r Resource) has(method string) bool { return slices.Contains(r.Methods, method) }
+
+func (r Resource) names() (names []string) {
+	for _, f := range r.Fields {
+		names = append(names, f.Name)
+	}
+	return names
+}
 
 func (r Resource) any(is func(Field) bool) bool { return slices.ContainsFunc(r.Fields, is) }
 

@@ -7,26 +7,25 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"example.com/ginseng/kit/store"
 )
 
 // checkAccess calls each method as each caller.
-func checkAccess(t *testing.T, r Resource) {
-	s := start(t, r, true)
-	for _, caller := range slices.Sorted(maps.Keys(r.Access)) {
-		t.Run(caller, func(t *testing.T) {
-			s := s.sub(t)
+func checkAccess(s *suite) {
+	s = s.start(true)
+	for _, caller := range slices.Sorted(maps.Keys(s.Access)) {
+		s.part(caller, func(s *suite) {
+			s.caller = caller
 			token, path := s.account(caller).Token, ""
-			if r.has("show") || r.has("update") || r.has("delete") {
+			if s.has("show") || s.has("update") || s.has("delete") {
 				path = s.add(s.valid())
 			}
-			for i, method := range r.Methods {
+			for i, method := range s.Methods {
 				for _, request := range s.requests(method, path) {
 					request.As = token
-					s.expect(r.Access[caller][i], request)
+					s.expect(s.Access[caller][i], request)
 				}
 			}
 		})
@@ -46,7 +45,7 @@ func (s *suite) requests(method, path string) (out []Request) {
 	case "show":
 		return []Request{{Method: "GET", Path: path}}
 	case "update":
-		return []Request{{Method: "PATCH", Path: path, JSON: s.valid()}, {Method: "PUT", Path: path, JSON: s.valid()}}
+		return []Request{{Method: "PATCH", Path: path, JSON: s.preparedUpdate(s.required())}, {Method: "PUT", Path: path, JSON: s.preparedUpdate(s.required())}}
 	case "delete":
 		return []Request{{Method: "DELETE", Path: path}}
 	}
@@ -54,23 +53,23 @@ func (s *suite) requests(method, path string) (out []Request) {
 }
 
 // checkNotFound checks that requests get 404 if an ID is unknown, malformed or deleted, or if the parent is another record.
-func checkNotFound(t *testing.T, r Resource) {
-	s := start(t, r, true)
-	paths := []string{r.Path + "/" + store.NewID().Hex(), r.Path + "/1", r.Path + "/%24gt"}
-	if r.Under != "" {
+func checkNotFound(s *suite) {
+	s = s.start(true)
+	paths := []string{s.Path + "/" + store.NewID().Hex(), s.Path + "/1", s.Path + "/%24gt"}
+	if s.Under != "" {
 		elsewhere := s.add(s.valid())
 		for _, parent := range []string{RecordID(1).Hex(), store.NewID().Hex(), "1"} {
 			paths = append(paths, strings.Replace(elsewhere, RecordID(0).Hex(), parent, 1))
 		}
 	}
-	if r.has("delete") {
+	if s.has("delete") {
 		deleted := s.add(s.valid())
 		s.expect(204, Request{Method: "DELETE", Path: deleted, As: s.as("delete")})
 		paths = append(paths, deleted)
 	}
 	for _, path := range paths {
 		for method, verb := range map[string]string{"show": "GET", "update": "PATCH", "delete": "DELETE"} {
-			if r.has(method) {
+			if s.has(method) {
 				s.expect(404, Request{Method: verb, Path: path, As: s.as(method)})
 			}
 		}
@@ -78,52 +77,62 @@ func checkNotFound(t *testing.T, r Resource) {
 }
 
 // checkRules sends the valid and the invalid values of each field.
-func checkRules(t *testing.T, r Resource) {
-	if r.has("create") {
-		s := start(t, r, true)
-		s.tryValues(Request{Method: "POST", Path: r.Path, As: s.as("create")}, 201, s.valid)
-		for _, f := range r.Fields {
-			if !f.Required {
-				continue
-			}
-			body := s.valid()
-			delete(body, f.Name)
-			s.reject(Request{Method: "POST", Path: r.Path, As: s.as("create"), JSON: body}, f.Name, "required")
-		}
+func checkRules(s *suite) {
+	var creates, updates *suite // two services, so that no other record has the values of unique fields
+	var path string
+	if s.has("create") {
+		creates = s.start(true)
 	}
-	if r.has("update") {
-		s := start(t, r, true) // a new service, so that no other record has the values of unique fields
-		s.tryValues(Request{Method: "PATCH", Path: s.add(s.valid()), As: s.as("update")}, 200, func(fields ...any) map[string]any {
-			body := map[string]any{}
-			for i := 0; i < len(fields); i += 2 {
-				body[fields[i].(string)] = fields[i+1]
+	if s.has("update") {
+		updates = s.start(true)
+		path = updates.add(updates.valid())
+	}
+	for _, f := range s.Fields {
+		s.part(f.Name, func(part *suite) {
+			if creates != nil {
+				s := creates.in(part)
+				create := Request{Method: "POST", Path: s.Path, As: s.as("create")}
+				s.tryValues(f, create, 201, s.valid)
+				if f.Required {
+					body := s.valid()
+					delete(body, f.Name)
+					create.JSON = body
+					s.reject(create, f.Name, "required")
+				}
 			}
-			return s.prepared(body)
+			if updates != nil {
+				s := updates.in(part)
+				s.tryValues(f, Request{Method: "PATCH", Path: path, As: s.as("update")}, 200, func(fields ...any) map[string]any {
+					body := map[string]any{}
+					for i := 0; i < len(fields); i += 2 {
+						body[fields[i].(string)] = fields[i+1]
+					}
+					return s.preparedUpdate(body)
+				})
+			}
 		})
 	}
 }
 
-// tryValues sends a request with each valid and each invalid value of each field. valid returns a valid body with the fields in
-// its arguments, which are alternating names and values.
-func (s *suite) tryValues(r Request, success int, valid func(...any) map[string]any) {
+// tryValues sends a request with each valid and each invalid value of a field. valid returns a valid body with the fields in its
+// arguments, which are alternating names and values.
+func (s *suite) tryValues(f Field, r Request, success int, valid func(...any) map[string]any) {
 	s.t.Helper()
-	for _, f := range s.Fields {
-		accepted := f.Valid
-		if f.Required {
-			r.JSON = withValue(valid(), f.Name, nil)
-			s.reject(r, f.Name, "required")
-		} else {
-			accepted = append(slices.Clone(f.Valid), nil)
-		}
-		for _, value := range accepted {
-			r.JSON = valid(f.Name, value)
-			s.expect(success, r)
-		}
-		for code, values := range f.Invalid {
-			for _, value := range values {
-				r.JSON = withValue(valid(), f.Name, value)
-				s.reject(r, f.Name, code)
-			}
+	accepted := f.Valid
+	if f.Required {
+		r.JSON = withValue(valid(), f.Name, nil)
+		s.reject(r, f.Name, "required")
+	} else {
+		accepted = append(slices.Clone(f.Valid), nil)
+	}
+	for _, value := range accepted {
+		r.JSON = valid(f.Name, value)
+		s.expect(success, r)
+	}
+	for code, values := range f.Invalid {
+		for _, value := range values {
+			r.JSON = withValue(valid(), f.Name, value)
+			s.reject(r, f.Name, code)
 		}
 	}
 }
@@ -142,27 +151,27 @@ func (s *suite) reject(r Request, field, code string) {
 }
 
 // checkCreate creates records with all fields, as JSON and as a form, and a record with only the required fields.
-func checkCreate(t *testing.T, r Resource) {
-	s := start(t, r, true)
+func checkCreate(s *suite) {
+	s = s.start(true)
 	sent := s.prepared(s.samples(0))
 	response := s.create(sent)
 	created, path := response.JSON(201), response.Header.Get("Location")
 	s.compare(created, sent)
-	if created["createdAt"] != created["updatedAt"] || path != r.Path+"/"+created["id"].(string) {
-		t.Errorf("%s has the path %s", created, path)
+	if created["createdAt"] != created["updatedAt"] || path != s.Path+"/"+created["id"].(string) {
+		s.t.Errorf("%s has the path %s", created, path)
 	}
-	if r.Owner {
+	if s.Owner {
 		s.compare(created, map[string]any{"userId": s.account("owner").ID})
 	}
-	if r.has("show") {
+	if s.has("show") {
 		s.compare(s.show(path, ""), created)
 	}
 	sent = s.prepared(s.samples(1))
-	s.compare(s.expect(201, Request{Method: "POST", Path: r.Path, As: s.as("create"), Form: formOf(sent)}).JSON(201), sent)
+	s.compare(s.expect(201, Request{Method: "POST", Path: s.Path, As: s.as("create"), Form: formOf(sent)}).JSON(201), sent)
 
 	body := s.valid()
 	want := maps.Clone(body)
-	for _, f := range r.Fields {
+	for _, f := range s.Fields {
 		if _, set := want[f.Name]; !set {
 			want[f.Name] = f.Absent
 		}
@@ -173,7 +182,7 @@ func checkCreate(t *testing.T, r Resource) {
 	s.compare(created, want)
 	for name, value := range forged {
 		if got, ok := created[name]; ok && got == value {
-			t.Errorf("a caller sets %s", name)
+			s.t.Errorf("a caller sets %s", name)
 		}
 	}
 }
@@ -186,48 +195,48 @@ func (s *suite) update(path string, body map[string]any) map[string]any {
 }
 
 // checkUpdate changes and clears each field. It checks that no other field changes, except updatedAt and the Derived fields.
-func checkUpdate(t *testing.T, r Resource) {
-	s := start(t, r, true)
+func checkUpdate(s *suite) {
+	s = s.start(true)
 	path := s.add(s.prepared(s.samples(0)))
 	want := s.update(path, map[string]any{})
 	change := func(field string, value, absent any) {
-		t.Helper()
-		body := s.prepared(map[string]any{field: value})
+		s.t.Helper()
+		body := s.preparedUpdate(map[string]any{field: value})
 		got := s.update(path, body)
 		maps.Copy(want, body)
 		if body[field] == nil {
 			want[field] = absent
 		}
-		for _, name := range append([]string{"updatedAt"}, r.Derived...) {
+		for _, name := range append([]string{"updatedAt"}, s.Derived...) {
 			want[name] = got[name]
 		}
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s = %v: %v, want %v", field, value, got, want)
+			s.t.Errorf("%s = %v: %v, want %v", field, value, got, want)
 		}
 	}
-	for _, f := range r.Fields {
+	for _, f := range s.Fields {
 		change(f.Name, f.Samples[1], nil)
 		if !f.Required {
 			change(f.Name, nil, f.Absent)
 		}
 	}
-	sent := s.prepared(s.samples(2))
+	sent := s.preparedUpdate(s.samples(2))
 	want = s.expect(200, Request{Method: "PATCH", Path: path, As: s.as("update"), Form: formOf(sent)}).JSON(200)
 	s.compare(want, sent)
 	if got := s.update(path, s.forged()); !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		s.t.Errorf("%v, want %v", got, want)
 	}
 }
 
 // checkVersions checks that an update that modifies nothing keeps the ETag, that only one of several concurrent updates of a
 // version succeeds, and that a deletion with an old ETag fails.
-func checkVersions(t *testing.T, r Resource) {
-	s := start(t, r, true)
+func checkVersions(s *suite) {
+	s = s.start(true)
 	path, stale := s.add(s.valid()), `"stale"`
-	if r.has("update") {
+	if s.has("update") {
 		stale = s.updateAtOnce(path)
 	}
-	if r.has("delete") {
+	if s.has("delete") {
 		s.expect(412, Request{Method: "DELETE", Path: path, As: s.as("delete"), Header: http.Header{"If-Match": {stale}}})
 		s.expect(204, Request{Method: "DELETE", Path: path, As: s.as("delete"), Header: http.Header{"If-Match": {"*"}}})
 	}
@@ -237,7 +246,7 @@ func checkVersions(t *testing.T, r Resource) {
 // version.
 func (s *suite) updateAtOnce(path string) (tag string) {
 	s.t.Helper()
-	token, body, other := s.as("update"), s.prepared(s.samples(1)), s.prepared(s.samples(0)) // all fields: Prepare can set some
+	token, body, other := s.as("update"), s.preparedUpdate(s.samples(1)), s.preparedUpdate(s.samples(0)) // all fields: Prepare can set some
 	update := func(tag string, body map[string]any) Response {
 		return s.Do(Request{Method: "PATCH", Path: path, As: token, JSON: body, Header: http.Header{"If-Match": {tag}}})
 	}
@@ -267,9 +276,9 @@ func (s *suite) updateAtOnce(path string) (tag string) {
 }
 
 // checkUnique checks that two records cannot have the same value of a unique field.
-func checkUnique(t *testing.T, r Resource) {
-	s := start(t, r, true)
-	for _, f := range r.Fields {
+func checkUnique(s *suite) {
+	s = s.start(true)
+	for _, f := range s.Fields {
 		if !f.Unique {
 			continue
 		}
@@ -277,15 +286,15 @@ func checkUnique(t *testing.T, r Resource) {
 		value := first[f.Name]
 		s.add(first)
 		var requests []Request
-		if r.has("create") {
-			requests = append(requests, Request{Method: "POST", Path: r.Path, As: s.as("create"), JSON: withValue(s.valid(), f.Name, value)})
+		if s.has("create") {
+			requests = append(requests, Request{Method: "POST", Path: s.Path, As: s.as("create"), JSON: withValue(s.valid(), f.Name, value)})
 		}
-		if r.has("update") {
-			requests = append(requests, Request{Method: "PATCH", Path: s.add(s.valid()), As: s.as("update"), JSON: map[string]any{f.Name: value}})
+		if s.has("update") {
+			requests = append(requests, Request{Method: "PATCH", Path: s.add(s.valid()), As: s.as("update"), JSON: withValue(s.preparedUpdate(map[string]any{}), f.Name, value)})
 		}
 		for _, request := range requests {
 			if body := s.expect(409, request).Body; !hasError(body, f.Name, "conflict") {
-				t.Errorf("%s with the same %s: %s", request.Method, f.Name, body)
+				s.t.Errorf("%s with the same %s: %s", request.Method, f.Name, body)
 			}
 		}
 	}

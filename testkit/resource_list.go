@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 	"unicode"
 
@@ -27,49 +26,61 @@ type listed struct {
 }
 
 // checkList checks each order, filter and search, both in one page and page by page.
-func checkList(t *testing.T, r Resource) {
-	l := listed{suite: start(t, r, false)}
+func checkList(s *suite) {
+	l := listed{suite: s.start(false)}
 	for record := range 3 {
 		body := map[string]any{}
-		for i, f := range r.Fields {
+		for i, f := range s.Fields {
 			if (f.Required || f.Search || f.Sort || f.Filter != "") && (f.Refers == nil || !f.Refers.Self) {
 				body[f.Name] = f.Samples[permutations[i%len(permutations)][record]]
 			}
 		}
 		l.Clock.Advance(time.Second)
-		l.ids = append(l.ids, strings.TrimPrefix(l.add(l.prepared(body)), r.Path+"/"))
+		l.ids = append(l.ids, strings.TrimPrefix(l.add(l.prepared(body)), s.Path+"/"))
 	}
 	l.views = make([]map[string]any, 3)
 	rows, numbers, _ := l.list("")
 	if numbers != "2 1 0" {
-		t.Fatalf("the list is %s, want the newest first", numbers)
+		s.t.Fatalf("the list is %s, want the newest first", numbers)
 	}
 	for i, row := range rows {
 		l.views[2-i] = row
 	}
-	for query, want := range l.queries() {
-		if _, got, _ := l.list(query); got != want {
-			t.Errorf("%s: %q, want %q", query, got, want)
-		}
-		if got := l.paged(query); got != want {
-			t.Errorf("%s, page by page: %q, want %q", query, got, want)
-		}
-		if got, count := l.exported(l.as("list"), query), len(strings.Fields(want)); got != count {
-			t.Errorf("%s: %d rows are exported, want %d", query, got, count)
-		}
+	for part, queries := range map[string]map[string]string{"order": l.orders(), "filters": l.filters(), "search": l.searches()} {
+		l.part(part, func(s *suite) {
+			l := l
+			l.suite = s
+			for query, want := range queries {
+				l.checkQuery(query, want)
+			}
+		})
 	}
-	name := r.Fields[0].Name
+	name := s.Fields[0].Name
 	for query, want := range map[string]bool{"fields=" + name: true, "fields=-" + name: false} {
 		rows, _, _ := l.list(query)
 		_, first := rows[0][name]
 		if _, other := rows[0]["createdAt"]; first != want || other == want {
-			t.Errorf("%s: %v", query, rows[0])
+			s.t.Errorf("%s: %v", query, rows[0])
 		}
 	}
 	for query, code := range map[string]string{"unknown=1": "unknown", "sort=unknown": "one_of"} {
-		if body := l.expect(400, Request{Method: "GET", Path: r.Path + "?" + query, As: l.as("list")}).Body; !strings.Contains(string(body), `"code":"`+code+`"`) {
-			t.Errorf("%s: %s", query, body)
+		if body := l.expect(400, Request{Method: "GET", Path: s.Path + "?" + query, As: l.as("list")}).Body; !strings.Contains(string(body), `"code":"`+code+`"`) {
+			s.t.Errorf("%s: %s", query, body)
 		}
+	}
+}
+
+// checkQuery checks the numbers of the rows that a query lists, in one page and page by page, and how many rows it exports.
+func (l listed) checkQuery(query, want string) {
+	l.t.Helper()
+	if _, got, _ := l.list(query); got != want {
+		l.t.Errorf("%s: %q, want %q", query, got, want)
+	}
+	if got := l.paged(query); got != want {
+		l.t.Errorf("%s, page by page: %q, want %q", query, got, want)
+	}
+	if got, count := l.exported(l.as("list"), query), len(strings.Fields(want)); got != count {
+		l.t.Errorf("%s: %d rows are exported, want %d", query, got, count)
 	}
 }
 
@@ -89,27 +100,27 @@ func (l listed) list(query string) (rows []map[string]any, numbers, next string)
 }
 
 // checkETags checks that the etag of a row is valid in If-None-Match and If-Match until the record changes.
-func checkETags(t *testing.T, r Resource) {
-	s := start(t, r, true)
+func checkETags(s *suite) {
+	s = s.start(true)
 	path := s.add(s.valid())
-	rows := s.expect(200, Request{Method: "GET", Path: r.Path + "?etags=true&fields=id", As: s.as("list")}).JSON(200)["rows"].([]any)
+	rows := s.expect(200, Request{Method: "GET", Path: s.Path + "?etags=true&fields=id", As: s.as("list")}).JSON(200)["rows"].([]any)
 	i := slices.IndexFunc(rows, func(row any) bool { return strings.HasSuffix(path, "/"+row.(map[string]any)["id"].(string)) })
 	if i < 0 {
-		t.Fatalf("%s is not in %v", path, rows)
+		s.t.Fatalf("%s is not in %v", path, rows)
 	}
 	tag, _ := rows[i].(map[string]any)["etag"].(string)
 	header := http.Header{"If-Match": {tag}}
-	if r.has("show") {
+	if s.has("show") {
 		s.expect(304, Request{Method: "GET", Path: path, As: s.as("show"), Header: http.Header{"If-None-Match": {tag}}})
 	}
-	if r.has("update") {
-		update := Request{Method: "PATCH", Path: path, As: s.as("update"), JSON: s.prepared(s.samples(1)), Header: header}
+	if s.has("update") {
+		update := Request{Method: "PATCH", Path: path, As: s.as("update"), JSON: s.preparedUpdate(s.samples(1)), Header: header}
 		s.expect(200, update)
 		s.expect(412, update)
 	}
-	if r.has("delete") {
+	if s.has("delete") {
 		status := 204
-		if r.has("update") {
+		if s.has("update") {
 			status = 412
 		}
 		s.expect(status, Request{Method: "DELETE", Path: path, As: s.as("delete"), Header: header})
@@ -136,21 +147,18 @@ func (l listed) paged(query string) string {
 	return strings.Join(numbers, " ")
 }
 
-// queries returns queries for each order, each filter operator and each searched field. The values are the numbers of the
-// records that each query must list.
-func (l listed) queries() map[string]string {
+// fields returns the fields that the records have values of.
+func (l listed) fields() []Field {
+	return slices.DeleteFunc(slices.Clone(l.Fields), func(f Field) bool { return f.Refers != nil && f.Refers.Self })
+}
+
+// orders returns a query for each order, with the numbers of the records that the query must list. filters returns queries for each
+// operator of each filter, and searches for each searched field.
+func (l listed) orders() map[string]string {
 	out := map[string]string{
-		"": "2 1 0", "createdAt[gte]=" + store.At(l.Clock.Now()).String(): "2",
-		"sort=createdAt": "0 1 2", "sort=-createdAt": "2 1 0", "sort=updatedAt": "0 1 2", "sort=-updatedAt": "2 1 0",
+		"": "2 1 0", "sort=createdAt": "0 1 2", "sort=-createdAt": "2 1 0", "sort=updatedAt": "0 1 2", "sort=-updatedAt": "2 1 0",
 	}
-	if l.Owner {
-		owner := l.account("owner").ID
-		out["userId="+owner], out["userId[ne]="+owner] = "2 1 0", ""
-	}
-	for _, f := range l.Fields {
-		if f.Refers != nil && f.Refers.Self {
-			continue // no record has a value of this field
-		}
+	for _, f := range l.fields() {
 		if f.Sort {
 			records := []int{0, 1, 2}
 			slices.SortStableFunc(records, func(a, b int) int { return f.compare(l.views[a][f.Name], l.views[b][f.Name]) })
@@ -158,12 +166,30 @@ func (l listed) queries() map[string]string {
 			slices.Reverse(records)
 			out["sort=-"+f.Name] = numbersOf(records)
 		}
+	}
+	return out
+}
+
+func (l listed) filters() map[string]string {
+	out := map[string]string{"createdAt[gte]=" + store.At(l.Clock.Now()).String(): "2"}
+	if l.Owner {
+		owner := l.account("owner").ID
+		out["userId="+owner], out["userId[ne]="+owner] = "2 1 0", ""
+	}
+	for _, f := range l.fields() {
 		operand := l.middle(f)
 		for operator := range strings.FieldsSeq(f.Filter) {
 			query := strings.Replace(f.Name+"["+operator+"]=", "[eq]", "", 1) + url.QueryEscape(textOf(operand))
 			out[query] = l.only(func(view map[string]any) bool { return f.satisfies(view[f.Name], operator, operand) })
 		}
-		if words := searchWords(textOf(operand)); f.Search && len(words) > 0 {
+	}
+	return out
+}
+
+func (l listed) searches() map[string]string {
+	out := map[string]string{}
+	for _, f := range l.fields() {
+		if words := searchWords(textOf(l.middle(f))); f.Search && len(words) > 0 {
 			out["q="+strings.ToUpper(words[0])] = l.only(func(view map[string]any) bool { return l.hasWord(view, words[0]) })
 		}
 	}
@@ -235,11 +261,11 @@ func searchWords(text string) []string {
 }
 
 // checkChanges creates, updates and deletes a record, and reads each change from the feed.
-func checkChanges(t *testing.T, r Resource) {
-	s := start(t, r, true)
-	request := Request{Method: "GET", Path: r.Path + "/changes?after=", As: s.as("list")}
+func checkChanges(s *suite) {
+	s = s.start(true)
+	request := Request{Method: "GET", Path: s.Path + "/changes?after=", As: s.as("list")}
 	read := func(position string) (page map[string]any) { // on MongoDB, a change can be read only a moment after the write
-		t.Helper()
+		s.t.Helper()
 		request := request
 		request.Path += url.QueryEscape(position)
 		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -249,30 +275,30 @@ func checkChanges(t *testing.T, r Resource) {
 		}
 		return page
 	}
-	position := s.expect(200, Request{Method: "GET", Path: r.Path + "/changes", As: s.as("list")}).JSON(200)["next"].(string)
-	if !r.has("create") {
+	position := s.expect(200, Request{Method: "GET", Path: s.Path + "/changes", As: s.as("list")}).JSON(200)["next"].(string)
+	if !s.has("create") {
 		return
 	}
 	path := s.create(s.valid()).Header.Get("Location")
 	check := func(event string) {
-		t.Helper()
+		s.t.Helper()
 		page := read(position)
 		rows := page["rows"].([]any)
 		if len(rows) != 1 {
-			t.Fatalf("after %s: %v", event, page)
+			s.t.Fatalf("after %s: %v", event, page)
 		}
 		row := rows[0].(map[string]any)
-		if row["event"] != event || r.Path+"/"+row["data"].(map[string]any)["id"].(string) != path {
-			t.Errorf("%v, want %s of %s", row, event, path)
+		if row["event"] != event || s.Path+"/"+row["data"].(map[string]any)["id"].(string) != path {
+			s.t.Errorf("%v, want %s of %s", row, event, path)
 		}
 		position = page["next"].(string)
 	}
 	check("created")
-	if r.has("update") {
-		s.update(path, s.prepared(map[string]any{r.Fields[0].Name: r.Fields[0].Samples[1]}))
+	if s.has("update") {
+		s.update(path, s.preparedUpdate(map[string]any{s.Fields[0].Name: s.Fields[0].Samples[1]}))
 		check("updated")
 	}
-	if r.has("delete") {
+	if s.has("delete") {
 		s.expect(204, Request{Method: "DELETE", Path: path, As: s.as("delete")})
 		check("deleted")
 	}

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"testing"
 
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/store"
@@ -20,10 +19,10 @@ func (f Field) value(id string) any {
 }
 
 // checkReferences checks that references to unknown records are rejected, and that expand includes the referenced records.
-func checkReferences(t *testing.T, r Resource) {
-	s := start(t, r, true)
+func checkReferences(s *suite) {
+	s = s.start(true)
 	var names []string
-	for _, f := range r.Fields {
+	for _, f := range s.Fields {
 		if f.Refers == nil {
 			continue
 		}
@@ -35,34 +34,36 @@ func checkReferences(t *testing.T, r Resource) {
 		if f.Refers.Hidden {
 			f.Refers.Insert(s.API, unknown, store.NewID()) // the record exists, but belongs to another user
 		}
-		s.reject(Request{Method: "POST", Path: r.Path, As: s.as("create"), JSON: withValue(s.valid(), f.Name, f.value(unknown.Hex()))}, f.Name, code)
-		if r.has("update") {
+		if s.has("create") {
+			s.reject(Request{Method: "POST", Path: s.Path, As: s.as("create"), JSON: withValue(s.valid(), f.Name, f.value(unknown.Hex()))}, f.Name, code)
+		}
+		if s.has("update") {
 			path := s.add(s.valid())
-			s.reject(Request{Method: "PATCH", Path: path, As: s.as("update"), JSON: map[string]any{f.Name: f.value(unknown.Hex())}}, f.Name, code)
+			s.reject(Request{Method: "PATCH", Path: path, As: s.as("update"), JSON: withValue(s.preparedUpdate(map[string]any{}), f.Name, f.value(unknown.Hex()))}, f.Name, code)
 		}
 	}
 	path, all := s.add(s.prepared(s.samples(0))), strings.Join(names, ",")
-	if r.has("show") {
+	if s.has("show") {
 		for query, count := range map[string]int{"": 0, "?expand=" + all: len(names)} {
 			view := s.show(path, query)
 			if expanded, _ := view["expand"].(map[string]any); len(expanded) != count {
-				t.Errorf("GET %s: %v", query, view)
+				s.t.Errorf("GET %s: %v", query, view)
 			}
 		}
 		s.expect(400, Request{Method: "GET", Path: path + "?expand=unknown", As: s.as("show")})
 	}
-	if r.has("list") {
-		page := s.expect(200, Request{Method: "GET", Path: r.Path + "?limit=1&fields=id&expand=" + all, As: s.as("list")}).JSON(200)
+	if s.has("list") {
+		page := s.expect(200, Request{Method: "GET", Path: s.Path + "?limit=1&fields=id&expand=" + all, As: s.as("list")}).JSON(200)
 		if row := page["rows"].([]any)[0].(map[string]any); len(row) != 2 || len(row["expand"].(map[string]any)) != len(names) {
-			t.Errorf("%v", row)
+			s.t.Errorf("%v", row)
 		}
 	}
 }
 
 // checkDeletedReferences deletes referenced records, and checks what happens to the records that refer to them.
-func checkDeletedReferences(t *testing.T, r Resource) {
-	s := start(t, r, true)
-	for _, f := range r.Fields {
+func checkDeletedReferences(s *suite) {
+	s = s.start(true)
+	for _, f := range s.Fields {
 		if f.Refers == nil || f.Refers.Path == "" {
 			continue
 		}
@@ -77,10 +78,10 @@ func checkDeletedReferences(t *testing.T, r Resource) {
 			shown = 404
 		}
 		s.expect(deleted, Request{Method: "DELETE", Path: f.Refers.Path + "/" + id.Hex(), As: s.account(f.Refers.DeleteAs).Token})
-		if r.has("show") {
+		if s.has("show") {
 			got := s.expect(shown, Request{Method: "GET", Path: path, As: s.as("show")}).Body
 			if strings.Contains(string(got), id.Hex()) != (deleted == 409) {
-				t.Errorf("%s after the deletion: %s", f.Name, got)
+				s.t.Errorf("%s after the deletion: %s", f.Name, got)
 			}
 		}
 	}
@@ -88,38 +89,38 @@ func checkDeletedReferences(t *testing.T, r Resource) {
 
 // checkOwner adds a record of a user, as an admin if a route creates records. It then deletes the user, and checks what happens to
 // the record.
-func checkOwner(t *testing.T, r Resource) {
-	s := start(t, r, true)
+func checkOwner(s *suite) {
+	s = s.start(true)
 	user, admin := s.SignUp("user"), s.account("admin")
 	path, body := "", withValue(s.valid(), "userId", user.ID)
-	if r.has("create") {
-		s.expect(400, Request{Method: "POST", Path: r.Path, As: admin.Token, JSON: withValue(s.valid(), "userId", store.NewID().Hex())})
-		created := s.expect(201, Request{Method: "POST", Path: r.Path, As: admin.Token, JSON: body})
+	if s.has("create") {
+		s.expect(400, Request{Method: "POST", Path: s.Path, As: admin.Token, JSON: withValue(s.valid(), "userId", store.NewID().Hex())})
+		created := s.expect(201, Request{Method: "POST", Path: s.Path, As: admin.Token, JSON: body})
 		s.compare(created.JSON(201), map[string]any{"userId": user.ID})
 		path = created.Header.Get("Location")
 	} else {
 		path = s.add(body)
 	}
 	show := Request{Method: "GET", Path: path}
-	if r.has("show") {
+	if s.has("show") {
 		show.As = s.asAdmin("show")
 		expanded := show
 		expanded.Path += "?expand=userId"
 		view := s.expect(200, expanded).JSON(200)
 		if owner := view["expand"].(map[string]any)["userId"].(map[string]any); owner["id"] != user.ID {
-			t.Errorf("%v", view)
+			s.t.Errorf("%v", view)
 		}
 	}
 	deleted := 204
-	if r.OnUserDelete == resource.Restrict {
+	if s.OnUserDelete == resource.Restrict {
 		deleted = 409
 	}
 	s.expect(deleted, Request{Method: "DELETE", Path: "/users/me", As: user.Token})
 	switch {
-	case !r.has("show"):
-	case r.OnUserDelete == resource.Cascade:
+	case !s.has("show"):
+	case s.OnUserDelete == resource.Cascade:
 		s.expect(404, show)
-	case r.OnUserDelete == resource.Clear:
+	case s.OnUserDelete == resource.Clear:
 		s.compare(s.expect(200, show).JSON(200), map[string]any{"userId": nil})
 	default:
 		s.compare(s.expect(200, show).JSON(200), map[string]any{"userId": user.ID})
@@ -127,18 +128,18 @@ func checkOwner(t *testing.T, r Resource) {
 }
 
 // checkOwn checks that other users cannot detect a record by its ID, in lists, counts, searches and cursors, or by a conflict.
-func checkOwn(t *testing.T, r Resource) {
-	s := start(t, r, true)
+func checkOwn(s *suite) {
+	s = s.start(true)
 	other := s.SignUp("user")
 	var uniques []any
-	for _, f := range r.Fields {
+	for _, f := range s.Fields {
 		if f.Unique && f.Refers == nil && !f.Required {
 			uniques = append(uniques, f.Name, f.Samples[0])
 		}
 	}
 	body := s.valid(uniques...)
 	path := s.add(body)
-	tag := `"` + strings.TrimPrefix(path, r.Path+"/") + `-1-View"`
+	tag := `"` + strings.TrimPrefix(path, s.Path+"/") + `-1-View"`
 	for _, request := range []struct {
 		method string
 		Request
@@ -148,27 +149,27 @@ func checkOwn(t *testing.T, r Resource) {
 		{"update", Request{Method: "PUT", Path: path, JSON: body, Header: http.Header{"If-Match": {tag}}}},
 		{"delete", Request{Method: "DELETE", Path: path, Header: http.Header{"If-Match": {"*"}}}},
 	} {
-		if request.As = other.Token; r.status(request.method, "user") == 404 {
+		if request.As = other.Token; s.status(request.method, "user") == 404 {
 			s.expect(404, request.Request)
 		}
 	}
-	if r.has("list") {
+	if s.has("list") {
 		s.add(s.valid())
 		s.checkOwnList(other.Token, body)
 	}
-	if !r.has("create") {
+	if !s.has("create") {
 		return
 	}
 	same := s.valid()
-	for _, f := range r.Fields {
+	for _, f := range s.Fields {
 		if f.Unique && !f.Global {
 			same[f.Name] = body[f.Name]
 		}
 	}
-	create := Request{Method: "POST", Path: r.Path, As: other.Token, JSON: same}
-	s.expect(r.status("create", "user"), create)
-	for _, f := range r.Fields {
-		if value, set := body[f.Name]; f.Global && set && f.Refers == nil && r.status("create", "user") == 201 {
+	create := Request{Method: "POST", Path: s.Path, As: other.Token, JSON: same}
+	s.expect(s.status("create", "user"), create)
+	for _, f := range s.Fields {
+		if value, set := body[f.Name]; f.Global && set && f.Refers == nil && s.status("create", "user") == 201 {
 			create.JSON = withValue(s.valid(), f.Name, value)
 			s.expect(409, create)
 		}

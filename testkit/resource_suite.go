@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/url"
@@ -21,33 +22,65 @@ type suite struct {
 	*API
 	Resource
 	t        *testing.T
+	check    string             // name of the check, or of its part
+	caller   string             // the caller whose access is checked; otherwise ""
 	accounts map[string]Account // by caller
 	n        *int               // number of bodies so far
 }
 
-// start starts a service, and inserts the records that fields refer to. If self is true, it also inserts records of the resource
-// itself.
-func start(t *testing.T, r Resource, self bool) *suite {
-	t.Helper()
-	s := &suite{API: r.Start(t), Resource: r, t: t, accounts: map[string]Account{}, n: new(int)}
+// skip skips the test if a call of Resource.Skip names the check.
+func (s *suite) skip() {
+	if reason, skipped := s.skipped[s.check]; skipped {
+		s.t.Skip(reason)
+	}
+}
+
+// start returns the suite with a new service, into which it inserts the records that fields refer to. If self is true, it also
+// inserts records of the resource itself.
+func (s *suite) start(self bool) *suite {
+	s.t.Helper()
+	out := *s
+	out.API, out.accounts, out.n = s.Start(s.t), map[string]Account{}, new(int)
 	for i := range 3 {
-		for _, insert := range r.Records {
-			insert(s.API, RecordID(i), s.ownerID())
+		for _, insert := range s.Records {
+			insert(out.API, RecordID(i), out.ownerID())
 		}
 	}
 	for i := range 3 {
-		if at := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Refers != nil && f.Refers.Self }); self && at >= 0 {
-			r.Fields[at].Refers.Insert(s.API, RecordID(i), s.ownerID())
+		if at := slices.IndexFunc(s.Fields, func(f Field) bool { return f.Refers != nil && f.Refers.Self }); self && at >= 0 {
+			s.Fields[at].Refers.Insert(out.API, RecordID(i), out.ownerID())
 		}
 	}
-	return s
+	return &out
+}
+
+// part runs a part of the check as a subtest.
+func (s *suite) part(name string, run func(*suite)) {
+	s.t.Helper()
+	s.t.Run(name, func(t *testing.T) {
+		part := s.sub(t)
+		part.check += "/" + name
+		part.skip()
+		run(part)
+	})
 }
 
 // sub returns the suite for a subtest.
 func (s *suite) sub(t *testing.T) *suite {
-	out, api := *s, *s.API
-	api.t, out.t, out.API = t, t, &api
+	out := *s
+	out.t = t
+	if s.API != nil {
+		api := *s.API
+		api.t, out.API = t, &api
+	}
 	return &out
+}
+
+// in returns the suite for the part of a check.
+func (s *suite) in(part *suite) *suite {
+	out := s.sub(part.t)
+	out.check = part.check
+	return out
 }
 
 // account returns the account of a caller.
@@ -88,14 +121,22 @@ func (s *suite) ownerID() (id store.ID) {
 // as returns the credential of the first caller who may call a method. The credential of nobody is "".
 func (s *suite) as(method string) string {
 	s.t.Helper()
+	caller := s.callerOf(method)
+	if caller == "" {
+		s.t.Fatalf("no caller may %s %s", method, s.Path)
+	}
+	return s.account(caller).Token
+}
+
+// callerOf returns the first caller who may call a method, or "".
+func (s *suite) callerOf(method string) string {
 	callers := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Access)), func(c string) bool { return slices.Contains(notRoles, c) })
 	callers = slices.Concat([]string{"nobody", "owner"}, callers, []string{"admin", "master key"})
 	for _, caller := range callers {
 		if s.status(method, caller)/100 == 2 {
-			return s.account(caller).Token
+			return caller
 		}
 	}
-	s.t.Fatalf("no caller may %s %s", method, s.Path)
 	return ""
 }
 
@@ -129,8 +170,18 @@ func (s *suite) sample(f Field) any {
 	return f.Samples[0]
 }
 
-// valid returns a valid body with the required fields and the given fields. fields are alternating names and values.
+// valid returns a valid body of a creation, with the required fields and the given fields. fields are alternating names and values.
 func (s *suite) valid(fields ...any) map[string]any {
+	s.t.Helper()
+	body := s.required()
+	for i := 0; i < len(fields); i += 2 {
+		body[fields[i].(string)] = fields[i+1]
+	}
+	return s.prepared(body)
+}
+
+// required returns the required fields of a body.
+func (s *suite) required() map[string]any {
 	s.t.Helper()
 	*s.n++
 	body := map[string]any{}
@@ -139,20 +190,31 @@ func (s *suite) valid(fields ...any) map[string]any {
 			body[f.Name] = s.sample(f)
 		}
 	}
-	for i := 0; i < len(fields); i += 2 {
-		body[fields[i].(string)] = fields[i+1]
-	}
-	return s.prepared(body)
+	return body
 }
 
-// prepared changes a body so that it complies with the rules of the resource, and returns it.
+// prepared changes the body of a creation so that it complies with the rules of the project, and returns it.
 func (s *suite) prepared(body map[string]any) map[string]any {
 	s.t.Helper()
-	if s.Prepare == nil {
+	return s.preparedBy(s.Prepare, body)
+}
+
+// preparedUpdate does the same for an update.
+func (s *suite) preparedUpdate(body map[string]any) map[string]any {
+	s.t.Helper()
+	if s.PrepareUpdate != nil {
+		return s.preparedBy(s.PrepareUpdate, body)
+	}
+	return s.preparedBy(s.Prepare, body)
+}
+
+func (s *suite) preparedBy(prepare func(*API, int, map[string]any), body map[string]any) map[string]any {
+	s.t.Helper()
+	if prepare == nil {
 		return body
 	}
 	*s.n++
-	s.Prepare(s.API, *s.n, body)
+	prepare(s.API, *s.n, body)
 	text, err := json.Marshal(body)
 	s.must(err)
 	clear(body)
@@ -188,12 +250,13 @@ func textOf(value any) string {
 	return string(text)
 }
 
-// expect sends a request, and stops the test unless the response has the status.
+// expect sends a request, and stops the test unless the response has the status. The error says how the table can comply with a
+// rule of the project.
 func (s *suite) expect(status int, r Request) Response {
 	s.t.Helper()
 	response := s.Do(r)
 	if response.Status != status {
-		s.t.Fatalf("%s %s %.100v: status %d, want %d: %.500s", r.Method, r.Path, r.JSON, response.Status, status, response.Body)
+		s.t.Fatalf("%s %s %.100v: status %d, want %d: %.500s%s", r.Method, r.Path, r.JSON, response.Status, status, response.Body, s.remedy(status, r, response))
 	}
 	return response
 }
@@ -203,18 +266,26 @@ func (s *suite) create(body map[string]any) Response {
 	return s.expect(201, Request{Method: "POST", Path: s.Path, As: s.as("create"), JSON: body})
 }
 
-// add creates a record, directly in the database if no route creates one, and returns its path.
+// add stores a record with Insert or, if Insert is nil, with POST. It returns the path of the record.
 func (s *suite) add(body map[string]any) string {
 	s.t.Helper()
-	if s.has("create") {
+	if s.Insert == nil {
 		return s.create(body).Header.Get("Location")
 	}
 	record := map[string]any{"userId": s.ownerID()}
+	if s.Under != "" {
+		record[s.Under] = RecordID(0)
+	}
 	for _, f := range s.Fields {
 		record[f.Name] = f.Absent
 	}
 	maps.Copy(record, body)
-	return s.Path + "/" + s.Insert(s.API, record).Hex()
+	caller := s.caller
+	for _, method := range []string{"show", "update", "delete", "list"} {
+		caller = cmp.Or(caller, s.callerOf(method))
+	}
+	caller = cmp.Or(caller, "nobody")
+	return s.Path + "/" + s.Insert(s.API, Caller{caller, s.account(caller)}, record).Hex()
 }
 
 // show returns a record, for a caller who may see it. query can be "".

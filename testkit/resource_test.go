@@ -2,6 +2,7 @@ package testkit_test
 
 import (
 	"errors"
+	"maps"
 	"testing"
 
 	"github.com/gin-gonic/gin"
@@ -83,7 +84,8 @@ func (m drafts) Routes(r *route.Router) {
 	}, route.Query("expand"))
 }
 
-// TestResourceWithoutCreate checks a table whose records are inserted: they have an owner, and the defaults of their fields.
+// TestResourceWithoutCreate checks a table whose records are inserted: they have an owner, and the defaults of their
+// fields. Then a rule of the project changes who may see them.
 func TestResourceWithoutCreate(t *testing.T) {
 	t.Parallel()
 	newModules := func(d kit.Deps, s modules.Settings) []kit.Module {
@@ -94,7 +96,7 @@ func TestResourceWithoutCreate(t *testing.T) {
 			listing.NewLister(draftSpec, d.Cursors),
 		})
 	}
-	testkit.Resource{
+	r := testkit.Resource{
 		Start: func(t testing.TB, options ...testkit.Option) *testkit.API {
 			return testkit.Start(t, testkit.Service{Modules: testkit.Modules(newModules)}, options...)
 		},
@@ -106,5 +108,18 @@ func TestResourceWithoutCreate(t *testing.T) {
 			{Name: "state", Absent: "open", Samples: []any{"open", "closed", "open"}},
 		},
 		Insert: testkit.InsertJSON[draft](draftSpec.Store()),
-	}.Run(t)
+	}
+	r.Run(t)
+
+	insert := r.Insert
+	r.Insert = func(api *testkit.API, caller testkit.Caller, record map[string]any) store.ID {
+		if caller.Name == "user" { // a rule of the project: the draft is now of this user
+			record["userId"] = caller.ID
+		}
+		return insert(api, caller, record)
+	}
+	r.Access = maps.Clone(r.Access)
+	r.Access["user"], r.Access["admin"] = []int{200, 200}, []int{500, 200}
+	r.Skip("access/admin", "the expected status is wrong")
+	t.Run("with rules", r.Run)
 }

@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"example.com/ginseng/kit/resource"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
+	module "example.com/ginseng/modules/article"
 	"example.com/ginseng/testkit"
 )
 
@@ -42,5 +44,6 @@ func newResource() testkit.Resource {
 				Invalid: map[string][]any{"max_length": {strings.Repeat("ä", 100001)}, "type": {5.0}},
 			},
 		},
+		Insert: testkit.InsertJSON[module.Article](store.Spec{Name: "articles", Search: []string{"title", "content"}}),
 	}
 }

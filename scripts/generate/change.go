@@ -96,9 +96,7 @@ func (p *project) merged(c call, old, next Resource, steps []string, names ...st
 		file := path.Join("modules", next.Name, name)
 		current, err := os.ReadFile(p.path(file))
 		if name == fixturesFile && errors.Is(err, fs.ErrNotExist) {
-			out.add("written", file, nil, after[name])
-			out.done += "The tests are of an earlier version, and do not know the new table in " + file + ": replace them with the tests of a new resource.\n"
-			continue
+			continue // the project has deleted the generated tests
 		}
 		if err != nil {
 			return nil, err

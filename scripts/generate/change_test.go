@@ -265,6 +265,25 @@ func TestChangeMerge(t *testing.T) {
 	}
 }
 
+// TestDeletedTests changes a resource whose generated tests the project has deleted.
+func TestDeletedTests(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t, declaredProduct...)
+	for _, name := range []string{fixturesFile, "router_test.go"} {
+		if err := os.Remove(filepath.Join(dir, "modules/product", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit(t, dir)
+	got := run(dir, "product", "--add", "sku:string")
+	if got.code != command.ExitOK || strings.Contains(got.out, "test.go") || strings.Contains(got.out, "tests") {
+		t.Errorf("%+v", got)
+	}
+	if found, _ := filepath.Glob(filepath.Join(dir, "modules/product/*_test.go")); found != nil {
+		t.Errorf("the command writes %q", found)
+	}
+}
+
 // TestChangeMistakes has calls that are rejected with one line per mistake.
 func TestChangeMistakes(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,60 @@
+package testkit
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"example.com/ginseng/kit/rest"
+)
+
+// remedy returns the end of an error: the Go code with which the test of a project can comply with a rule of the project that causes
+// the response.
+func (s *suite) remedy(want int, r Request, response Response) string {
+	if response.Status >= http.StatusInternalServerError {
+		return ""
+	}
+	var lines []string
+	name := "FIELD"
+	var p rest.Problem
+	if json.Unmarshal(response.Body, &p) == nil && len(p.Errors) > 0 {
+		name, _, _ = strings.Cut(p.Errors[0].Param, "[")
+	}
+	invalid := response.Status == http.StatusBadRequest || response.Status == http.StatusConflict
+	prepare := `r.%s = func(api *testkit.API, n int, body map[string]any) { body["` + name + `"] = … }`
+	switch isUpdate := r.Method == http.MethodPatch || r.Method == http.MethodPut; {
+	case s.caller != "" && !invalid:
+		statuses := slices.Clone(s.Access[s.caller])
+		statuses[slices.Index(s.Methods, s.methodOf(r))] = response.Status
+		lines = append(lines, fmt.Sprintf("r.Access[%q] = []int{%s} // %s", s.caller, strings.Trim(strings.ReplaceAll(fmt.Sprint(statuses), " ", ", "), "[]"), strings.Join(s.Methods, ", ")))
+	case want >= http.StatusBadRequest:
+	case r.Method == http.MethodPost && invalid:
+		lines = append(lines, fmt.Sprintf(prepare, "Prepare"))
+	case r.Method == http.MethodPost:
+		lines = append(lines, "r.Records = append(r.Records, func(api *testkit.API, recordID, ownerID store.ID) { … }) // store what the owner needs")
+	case isUpdate && invalid:
+		lines = append(lines, fmt.Sprintf(prepare, "PrepareUpdate"))
+	}
+	if want < http.StatusBadRequest && response.Status != http.StatusUnauthorized && r.Method != http.MethodPost && (name == "FIELD" || s.caller != "") {
+		lines = append(lines, `insert := r.Insert; r.Insert = func(api *testkit.API, caller testkit.Caller, record map[string]any) store.ID { record["FIELD"] = …; return insert(api, caller, record) }`)
+	}
+	lines = append(lines, fmt.Sprintf("r.Skip(%q, \"REASON\")", s.check))
+	return "\n\tIf a rule of yours causes this, add to the test, before r.Run(t):\n\t\t" + strings.Join(lines, "\n\tor\n\t\t")
+}
+
+// methodOf returns the method of Resource.Methods that a request calls.
+func (s *suite) methodOf(r Request) string {
+	switch {
+	case r.Method == http.MethodPost:
+		return "create"
+	case r.Method == http.MethodPatch, r.Method == http.MethodPut:
+		return "update"
+	case r.Method == http.MethodDelete:
+		return "delete"
+	case r.Path == s.Path || r.Path == s.Path+"/changes":
+		return "list"
+	}
+	return "show"
+}

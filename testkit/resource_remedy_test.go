@@ -1,0 +1,68 @@
+package testkit
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestRemedy checks the Go code in the error of a check that a rule of a project rejects.
+func TestRemedy(t *testing.T) {
+	t.Parallel()
+	const invalid = `{"errors":[{"in":"body","param":"startsAt","code":"past"}]}`
+	for _, test := range []struct {
+		caller string // whose access is checked
+		want   int
+		method string
+		status int
+		body   string
+		lines  []string
+	}{
+		{"", 201, "POST", 400, invalid, []string{`r.Prepare = func(api *testkit.API, n int, body map[string]any) { body["startsAt"] = … }`}},
+		{"", 201, "POST", 403, "{}", []string{"r.Records = append("}},
+		{"", 200, "PATCH", 400, invalid, []string{`r.PrepareUpdate = func(api *testkit.API, n int, body map[string]any) { body["startsAt"] = … }`}},
+		{"", 200, "PATCH", 409, "{}", []string{"r.PrepareUpdate = ", "r.Insert = "}},
+		{"", 204, "DELETE", 409, "{}", []string{`record["FIELD"] = …; return insert(api, caller, record)`}},
+		{"", 200, "GET", 404, "{}", []string{"r.Insert = "}},
+		{"", 400, "POST", 403, "{}", nil},
+		{"admin", 200, "PATCH", 403, "{}", []string{`r.Access["admin"] = []int{201, 403} // create, update`, "r.Insert = "}},
+		{"admin", 403, "POST", 201, "{}", []string{`r.Access["admin"] = []int{201, 200} // create, update`}},
+	} {
+		s := suite{check: "update", caller: test.caller, Resource: Resource{Methods: []string{"create", "update"}, Access: map[string][]int{"admin": {201, 200}}}}
+		got := s.remedy(test.want, Request{Method: test.method}, Response{Status: test.status, Body: []byte(test.body)})
+		lines := append(test.lines, `r.Skip("update", "REASON")`)
+		for _, line := range lines {
+			if !strings.Contains(got, line) {
+				t.Errorf("%+v: no %s in %s", test, line, got)
+			}
+		}
+		if n := strings.Count(got, "\tor\n") + 1; n != len(lines) {
+			t.Errorf("%+v: %d lines, want %d: %s", test, n, len(lines), got)
+		}
+	}
+	if got := new(suite).remedy(200, Request{}, Response{Status: http.StatusInternalServerError}); got != "" {
+		t.Errorf("an error of the service has a remedy: %s", got)
+	}
+}
+
+// TestPrepareUpdate checks which function prepares the body of an update.
+func TestPrepareUpdate(t *testing.T) {
+	t.Parallel()
+	set := func(value string) func(*API, int, map[string]any) {
+		return func(_ *API, _ int, body map[string]any) { body["state"] = value }
+	}
+	for _, test := range []struct {
+		Resource
+		create, update any
+	}{
+		{Resource{}, nil, nil},
+		{Resource{Prepare: set("draft")}, "draft", "draft"},
+		{Resource{Prepare: set("draft"), PrepareUpdate: set("published")}, "draft", "published"},
+	} {
+		s := &suite{API: &API{t: t}, Resource: test.Resource, t: t, n: new(int)}
+		create, update := s.prepared(map[string]any{})["state"], s.preparedUpdate(map[string]any{})["state"]
+		if create != test.create || update != test.update {
+			t.Errorf("create has %v, update has %v; want %v, %v", create, update, test.create, test.update)
+		}
+	}
+}
