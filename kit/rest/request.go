@@ -13,16 +13,9 @@
 package rest
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
-	"io"
 	"maps"
-	"mime"
-	"net/http"
 	"net/url"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -197,66 +190,6 @@ func BasicAuth(g *gin.Context) (email, password string, given bool) {
 	return email, password, true
 }
 
-// Params are the parameters of a request body.
-type Params struct {
-	form url.Values                 // nil if the body is not a form
-	json map[string]json.RawMessage // nil if the body is not JSON
-
-	merge bool // the body is a JSON Merge Patch (RFC 7396)
-}
-
-// Body returns the parameters of the request body. It reads the body once per request. A GET request has no parameters.
-// MalformedBody: the body is incomplete, cannot be parsed, is not a JSON object, has a duplicate JSON name, or has more than 1000
-// parameters. PayloadTooLarge: the body is too large (see middleware.BodyLimits). UnsupportedMediaType: the body is neither a form
-// nor JSON, or is compressed. RequestTimeout: the body arrived too slowly. ValidationFailed: the body is a form with a file.
-// Unavailable: other bodies are using the memory for large bodies. Another error is a mistake of the programmer: the route has
-// route.Raw, so RawBody reads the body. After the call, reading g.Request.Body is an error.
-func Body(g *gin.Context) (Params, error) {
-	if g.Request.Method == http.MethodGet || g.Request.ContentLength == 0 {
-		return Params{}, nil
-	}
-	r := requestOf(g)
-	switch {
-	case r.raw != nil:
-		return Params{}, errors.New("rest: a route with route.Raw has no parameters in the body: read the body with rest.RawBody")
-	case !r.paramsRead:
-		r.paramsRead = true
-		r.params, r.paramsErr = readBody(g.Request)
-		g.Request.Body = consumed{}
-	}
-	return r.params, r.paramsErr
-}
-
-// Strings returns the values of a parameter: all values in a form, or the one JSON string. For JSON null, it returns one empty
-// string. It returns nil for any other JSON value, or if the parameter is absent.
-func (p Params) Strings(name string) []string {
-	var text string
-	if raw, ok := p.json[name]; ok && json.Unmarshal(raw, &text) == nil {
-		return []string{text}
-	}
-	return p.form[name]
-}
-
-// Canonical encodes the parameters, except omit, so that two bodies can be compared. The results are equal if both bodies are
-// forms or both are JSON, and all parameters are equal. Spaces between JSON tokens are ignored.
-func (p Params) Canonical(omit string) []byte {
-	if p.json != nil {
-		object := maps.Clone(p.json)
-		delete(object, omit)
-		data, _ := json.Marshal(object) // cannot fail: the values are valid JSON; Marshal sorts names and removes spaces
-		return data
-	}
-	form := maps.Clone(p.form)
-	form.Del(omit)
-	return []byte(form.Encode())
-}
-
-// Has reports whether the parameter is present and not JSON null.
-func (p Params) Has(name string) bool {
-	raw, inJSON := p.json[name]
-	return inJSON && string(raw) != "null" || p.form.Has(name)
-}
-
 // Credential is the name of the parameter with the credential of the caller. Every body and query string can have this parameter.
 const Credential = "access_token"
 
@@ -310,37 +243,6 @@ func CheckString(s string) *apperr.Field {
 	return nil
 }
 
-func readBody(r *http.Request) (Params, error) {
-	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
-		return Params{}, nil
-	}
-	body, err := readAll(r.Body, r.ContentLength)
-	if err != nil || len(body) == 0 {
-		return Params{}, err
-	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return Params{}, apperr.New(apperr.UnsupportedMediaType, "The body must not be compressed: send it without Content-Encoding.")
-	}
-	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || !slices.Contains(mediaTypes(r.Method), mediaType) {
-		return Params{}, apperr.New(apperr.UnsupportedMediaType, "The Content-Type must be one of %s.",
-			strings.Join(mediaTypes(r.Method), ", "))
-	}
-	if !utf8.Valid(body) {
-		return Params{}, malformed("The body is not valid UTF-8.")
-	}
-	switch mediaType {
-	case typeForm:
-		form, err := parseForm(body)
-		return Params{form: form}, err
-	case typeMultipart:
-		form, err := parseMultipart(body, params["boundary"])
-		return Params{form: form}, err
-	}
-	object, err := parseObject(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))) // a byte order mark; see RFC 8259, section 8.1
-	return Params{json: object, merge: mediaType == typeMergePatch}, err
-}
-
 // The media types of bodies.
 const (
 	typeJSON       = "application/json"
@@ -348,58 +250,3 @@ const (
 	typeMultipart  = "multipart/form-data"
 	typeMergePatch = "application/merge-patch+json" // RFC 7396
 )
-
-// mediaTypes returns the media types that requests with the method can have.
-func mediaTypes(method string) []string {
-	types := []string{typeJSON, typeForm, typeMultipart}
-	if method == http.MethodPatch {
-		types = append(types, typeMergePatch)
-	}
-	return types
-}
-
-// JSONOnly is middleware for a route whose body is JSON. It runs before authentication, which reads the body.
-// UnsupportedMediaType: the body has another type.
-func JSONOnly(g *gin.Context) {
-	requestOf(g).jsonOnly = true
-	if g.Request.ContentLength != 0 && !strings.EqualFold(g.ContentType(), typeJSON) {
-		Fail(g, apperr.New(apperr.UnsupportedMediaType, "The Content-Type must be %s.", typeJSON))
-	}
-}
-
-// maxParams is the maximum number of parameters in a body.
-const maxParams = 1000
-
-func tooManyParams() *apperr.Error {
-	return apperr.New(apperr.MalformedBody, "The body has more than %d parameters.", maxParams)
-}
-
-// maxPreallocated is the maximum number of bytes that are allocated before the body arrives.
-const maxPreallocated = 64 << 10
-
-// readAll reads a body. length is the Content-Length, or -1 if it is unknown.
-func readAll(body io.Reader, length int64) ([]byte, error) {
-	var buf bytes.Buffer
-	buf.Grow(int(min(max(length, 0), maxPreallocated)) + bytes.MinRead)
-	if _, err := buf.ReadFrom(body); err != nil {
-		return nil, bodyError(err)
-	}
-	return buf.Bytes(), nil
-}
-
-// bodyError returns the error of a request whose body could not be read because of err.
-func bodyError(err error) error {
-	var tooLarge *http.MaxBytesError
-	var failed *apperr.Error
-	switch {
-	case errors.As(err, &failed):
-		return failed
-	case errors.As(err, &tooLarge):
-		return apperr.New(apperr.PayloadTooLarge, "The body is larger than %d bytes.", tooLarge.Limit)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return apperr.New(apperr.RequestTimeout, "The body arrived too slowly.").WithCause(err)
-	}
-	return malformed("The body is incomplete.").WithCause(err)
-}
-
-func malformed(message string) *apperr.Error { return apperr.New(apperr.MalformedBody, "%s", message) }
