@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Api, type Schemas, connect, data } from './guide/api.js'
-import { create, newest } from './guide/page.js'
+import { create, latest, newest } from './guide/page.js'
 import type { operations } from './guide/schema.js'
 import { Problem } from './guide/session.mjs'
 import { type Service, signUp } from './account.js'
@@ -53,6 +53,7 @@ export async function run(service: Service) {
 /** Lists and searches the articles. */
 async function lists(anonymous: Api, article: Schemas['Article'], roots: Schemas['Article']) {
   assert.deepEqual(await newest(anonymous, 'roo'), ['On roots', 'On ginseng'])
+  assert.deepEqual((await latest(anonymous)).map((row) => row.title.length), [roots.title.length, article.title.length])
 
   const list = data(await anonymous['/articles'].GET({
     params: { query: { q: 'gins', 'createdAt[gte]': article.createdAt, userId: article.userId, sort: ['title', '-createdAt'] } },
