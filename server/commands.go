@@ -25,7 +25,7 @@ func (p program) commands(stdout, stderr io.Writer) []subcommand {
 	return []subcommand{
 		{"serve", "serve HTTP until SIGINT or SIGTERM (the default command)",
 			"Serves HTTP until SIGINT or SIGTERM, then completes the requests in progress. The settings are read from the environment\n" +
-				"and from .env in the current directory. In development, the first start writes .env with new secrets.\n\nExample:\n\n\tAPP_ENV=production " + p.name + " serve\n",
+				"and from .env in the current directory. In development, the start writes missing secrets to .env.\n\nExample:\n\n\tAPP_ENV=production " + p.name + " serve\n",
 			noArgs(func(ctx context.Context) error { return p.serve(ctx, stdout, stderr) })},
 		{"healthcheck", "exit 0 if the service on this machine is ready",
 			"Requests /readyz from the service that runs with the same HOST and PORT. Use the command in containers.\n\nExample:\n\n\t" +

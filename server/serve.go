@@ -120,6 +120,8 @@ func (p program) logStart(logger *slog.Logger, s Settings, source settings.Sourc
 	logger.Log(ctx, level, "starting", "version", p.version, "mode", s.Env)
 	if source.Created != "" {
 		logger.Info("wrote a file with new secrets", "file", source.Created)
+	} else if len(source.Added) > 0 {
+		logger.Info("added new secrets to .env", "names", source.Added)
 	}
 	for _, name := range source.Unknown {
 		logger.Warn("a name in .env is not a setting; check the spelling", "name", name)

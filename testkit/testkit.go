@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -46,24 +47,6 @@ const LinkOrigin = "https://app.example.com"
 // PasskeyRPID is the domain of passkeys. The origin of passkeys is LinkOrigin.
 const PasskeyRPID = "example.com"
 
-// Service is the service under test.
-type Service struct {
-	// Modules creates the modules with the settings of the file .env in dir. See the function Modules.
-	Modules   func(d kit.Deps, dir string) ([]kit.Module, error)
-	Documents server.Documents
-}
-
-// Modules returns a function for Service.Modules. The function reads the settings S from a directory, and calls newModules.
-func Modules[S any](newModules func(kit.Deps, S) []kit.Module) func(kit.Deps, string) ([]kit.Module, error) {
-	return func(d kit.Deps, dir string) ([]kit.Module, error) {
-		var s S
-		if err := settings.LoadPart(dir, &s); err != nil {
-			return nil, err
-		}
-		return newModules(d, s), nil
-	}
-}
-
 // Config is the configuration of the service under test.
 type Config struct {
 	Env      map[string]string // settings by name
@@ -99,7 +82,8 @@ type API struct {
 
 	t        testing.TB
 	service  Service
-	root     string // value of API_ROOT
+	env      map[string]string // settings by name
+	root     string            // value of API_ROOT
 	hasher   *password.Hasher
 	document *document
 }
@@ -109,15 +93,20 @@ func Start(t testing.TB, s Service, options ...Option) *API {
 	t.Helper()
 	api := &API{
 		t: t, service: s, DB: testdb.Open(t), Clock: clock.At(time.Now()), Log: &Log{}, Email: emailtest.NewOutbox(), hasher: password.NewWeakHasher(),
+		env: map[string]string{
+			"APP_ENV": "test", "DATABASE_URL": "sqlite:unused", "MASTER_KEY": MasterKey, "JWT_SECRET": Secret,
+			"RESET_LINK_ORIGINS": LinkOrigin, "VERIFY_LINK_ORIGINS": LinkOrigin, "SECURITY_NOTICES": "false",
+			"PASSKEY_RP_ID": PasskeyRPID, "PASSKEY_ORIGINS": LinkOrigin,
+		},
 	}
 	api.start(options)
 	return api
 }
 
-// Instance starts another instance of the service with the same database, clock, log and outbox.
+// Instance starts another instance of the service with the same settings (Env), database, clock, log and outbox.
 func (a *API) Instance(options ...Option) *API {
 	a.t.Helper()
-	b := &API{t: a.t, service: a.service, DB: a.DB, Clock: a.Clock, Log: a.Log, Email: a.Email, hasher: a.hasher}
+	b := &API{t: a.t, service: a.service, DB: a.DB, Clock: a.Clock, Log: a.Log, Email: a.Email, hasher: a.hasher, env: maps.Clone(a.env)}
 	b.start(options)
 	return b
 }
@@ -125,12 +114,7 @@ func (a *API) Instance(options ...Option) *API {
 func (a *API) start(options []Option) {
 	a.t.Helper()
 	c := Config{
-		Env: map[string]string{
-			"APP_ENV": "test", "DATABASE_URL": "sqlite:unused", "MASTER_KEY": MasterKey, "JWT_SECRET": Secret,
-			"RESET_LINK_ORIGINS": LinkOrigin, "VERIFY_LINK_ORIGINS": LinkOrigin, "SECURITY_NOTICES": "false",
-			"PASSKEY_RP_ID": PasskeyRPID, "PASSKEY_ORIGINS": LinkOrigin,
-		},
-		DB: a.DB, Clock: a.Clock, Sender: a.Email, IdempotencyWait: time.Minute,
+		Env: a.env, DB: a.DB, Clock: a.Clock, Sender: a.Email, IdempotencyWait: time.Minute,
 		Log: slog.New(slog.NewTextHandler(a.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, option := range options {

@@ -13,7 +13,7 @@
 // go-playground/validator and the following rules of this package:
 //
 //   - secret: required. In production, the secret must have at least 32 characters, and must be neither the value of the
-//     example tag nor a value of another setting whose only rule is secret. In development, Load can generate the secret.
+//     example tag nor a value of another setting whose only rule is secret. In development, Load generates a missing secret.
 //   - production: required in production
 //   - origin: a scheme and a host, for example https://app.example.com, or https://*.example.com for all subdomains of
 //     example.com
@@ -93,7 +93,8 @@ type Checker interface {
 
 // Source describes the .env file from which settings were read.
 type Source struct {
-	Created string   // path of the .env file if Load has written it, or ""
+	Created string   // path of the .env file if Load has created it, or ""
+	Added   []string // names of the secrets that Load has written to .env
 	Unknown []string // names in .env that are not settings, sorted; OTEL_ names only if they look misspelled
 }
 
@@ -105,18 +106,21 @@ const (
 )
 
 // Load reads all settings of the service into the struct that target points to. In development, Load writes dir/.env with new
-// secrets if that file does not exist and no secret is set. OpenTelemetry reads only the environment. Therefore, Load sets each
-// OTEL_ variable of .env in the environment, unless the variable is already set there. The error is an *Invalid or an I/O
-// error.
+// secrets if that file does not exist and no secret is set. If the file exists, Load adds the secrets that are not set, for example
+// those of a new module, unless a name in the file looks like a misspelled secret. OpenTelemetry reads only the environment.
+// Therefore, Load sets each OTEL_ variable of .env in the environment, unless the variable is already set there. The error is an
+// *Invalid or an I/O error.
 func Load(dir string, target any) (Source, error) {
 	l, err := open(dir, target)
 	if err != nil {
 		return Source{}, err
 	}
 	var source Source
-	if l.mode == Development && !l.hasFile && l.noSecretSet() {
-		source.Created = l.path
-		if err := l.createFile(); err != nil {
+	if source.Added = l.newSecrets(); source.Added != nil {
+		if !l.hasFile {
+			source.Created = l.path
+		}
+		if err := l.writeSecrets(source.Added); err != nil {
 			return Source{}, err
 		}
 	}
@@ -236,17 +240,28 @@ func (l *loader) secrets() []string {
 
 func isSecret(f reflect.StructField) bool { return f.Tag.Get("validate") == tagSecret }
 
-// noSecretSet reports whether there are settings with the rule secret, and none of these settings has a value.
-func (l *loader) noSecretSet() bool {
+// newSecrets returns the names of the secrets that Load writes to .env.
+func (l *loader) newSecrets() []string {
 	secrets := l.secrets()
-	return len(secrets) > 0 && !slices.ContainsFunc(secrets, func(name string) bool { return l.viper.GetString(name) != "" })
+	missing := slices.DeleteFunc(slices.Clone(secrets), func(name string) bool { return l.viper.GetString(name) != "" })
+	misspelled := slices.ContainsFunc(l.viper.AllKeys(), func(key string) bool {
+		name := strings.ToUpper(key)
+		return !slices.Contains(l.names, name) && suggest.Nearest(name, missing) != ""
+	})
+	if l.mode != Development || misspelled || len(missing) == 0 || !l.hasFile && len(missing) < len(secrets) {
+		return nil
+	}
+	return missing
 }
 
-// createFile writes .env with a new value for each secret. The loader then uses these values.
-func (l *loader) createFile() error {
-	secrets := l.secrets()
+// writeSecrets adds a new value for each of the secrets to .env. The loader then uses these values.
+func (l *loader) writeSecrets(secrets []string) error {
 	var b strings.Builder
-	b.WriteString("# Written at the first start in development mode. See .env.example for all settings.\n")
+	if !l.hasFile {
+		b.WriteString("# Written at the first start in development mode. See .env.example for all settings.\n")
+	} else {
+		b.WriteString("\n# Written in development mode, because the values were missing.\n")
+	}
 	for _, name := range secrets {
 		raw := make([]byte, secretBytes)
 		rand.Read(raw)
@@ -254,14 +269,17 @@ func (l *loader) createFile() error {
 		fmt.Fprintf(&b, "%s=%s\n", name, value)
 		l.viper.Set(name, value)
 	}
-	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return &Invalid{[]Problem{{Name: ".env", Reason: fmt.Sprintf("cannot be written (%v); make the directory writable, or set %s",
+		return &Invalid{[]Problem{{Name: ".env", Reason: fmt.Sprintf("cannot be written (%v); make it writable, or set %s",
 			errors.Unwrap(err), strings.Join(secrets, " and "))}}}
 	}
 	_, err = f.WriteString(b.String())
 	return errors.Join(err, f.Close())
 }
+
+// Secrets returns the names of the settings with the rule secret in the struct that target points to.
+func Secrets(target any) []string { return newLoader(target).secrets() }
 
 // decode fills the target, validates it and calls the Checkers.
 func (l *loader) decode() {

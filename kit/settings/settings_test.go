@@ -119,6 +119,26 @@ func TestLoadWritesSecretsOnce(t *testing.T) {
 	}
 }
 
+// TestLoadAddsSecrets adds a secret that a new module needs to the .env of a developer.
+func TestLoadAddsSecrets(t *testing.T) {
+	isolate(t, nil)
+	dir := t.TempDir()
+	const before = "MASTER_KEY=k # mine\nPORT=9001"
+	write(t, dir, before)
+	var first, second section
+	source, err := Load(dir, &first)
+	if err != nil || source.Created != "" || !slices.Equal(source.Added, []string{"API_SECRET"}) || len(first.Nested.Secret) < minSecret {
+		t.Fatalf("%+v, %v, %+v", source, err, first)
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, ".env")); err != nil || !strings.HasPrefix(string(after), before+"\n") {
+		t.Errorf("%v, .env is\n%s", err, after)
+	}
+	source, err = Load(dir, &second)
+	if err != nil || source.Added != nil || second.Nested.Secret != first.Nested.Secret || second.App.Port != 9001 || !slices.Equal(second.App.MasterKeys, []string{"k"}) {
+		t.Errorf("second start: %+v, %v, %+v", source, err, second)
+	}
+}
+
 func TestLoadPrefersEnvironment(t *testing.T) {
 	isolate(t, map[string]string{"PORT": "1234"})
 	dir := t.TempDir()
