@@ -67,7 +67,8 @@ type Resource struct {
 	// some of the fields. A nil Prepare changes nothing. If PrepareUpdate is nil, Prepare also changes the bodies of updates.
 	Prepare, PrepareUpdate func(a *API, n int, body map[string]any)
 
-	skipped map[string]string // reasons by name of the check; see Skip
+	skipped  map[string]string // reasons by name of the check; see Skip
+	readOnly []Field           // set by Run, which leaves the fields that clients set in Fields
 }
 
 // Caller is a caller in Resource.Access. The Account of nobody is empty. The Account of the master key has only a Token.
@@ -76,9 +77,10 @@ type Caller struct {
 	Account
 }
 
-// Field is a field that clients set.
+// Field is a field of a record.
 type Field struct {
 	Name     string
+	ReadOnly bool             // only code of the service sets the field; Valid and Invalid are unused
 	Samples  []any            // three valid values, in ascending order if the type has at least three values
 	Valid    []any            // more valid values, such as those at the bounds of the rules
 	Invalid  map[string][]any // invalid values by error code; [0].CODE is an error of the first item of a list
@@ -171,6 +173,7 @@ func (r Resource) checks() []check {
 		{"create", r.has("create"), checkCreate, nil},
 		{"update", r.has("update"), checkUpdate, nil},
 		{"versions", r.has("update") || r.has("delete"), checkVersions, nil},
+		{"read-only", writes && len(r.readOnly) > 0, checkReadOnly, nil},
 		{"unique", writes && r.any(func(f Field) bool { return f.Unique }), checkUnique, nil},
 		{"references", add && r.any(isReference), checkReferences, nil},
 		{"deleted references", add && r.any(isReference), checkDeletedReferences, nil},
@@ -185,6 +188,8 @@ func (r Resource) checks() []check {
 // Run checks the resource. Each check is a subtest with its own service. Run fails if a call of Skip names no check.
 func (r Resource) Run(t *testing.T) {
 	var names []string
+	r.readOnly = slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return !f.ReadOnly })
+	r.Fields = slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return f.ReadOnly })
 	for _, check := range r.checks() {
 		if !check.has {
 			continue

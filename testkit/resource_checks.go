@@ -275,6 +275,39 @@ func (s *suite) updateAtOnce(path string) (tag string) {
 	return tag
 }
 
+// checkReadOnly checks that create and update reject other values of the fields that only code sets, and accept the current values.
+func checkReadOnly(s *suite) {
+	s = s.start(true)
+	if s.has("create") {
+		absent := map[string]any{}
+		for _, f := range s.readOnly {
+			absent[f.Name] = f.Absent
+		}
+		s.tryReadOnly(Request{Method: "POST", Path: s.Path, As: s.as("create")}, 201, s.valid, absent)
+	}
+	if s.has("update") {
+		update := Request{Method: "PATCH", Path: s.add(s.valid()), As: s.as("update")}
+		prepared := func(...any) map[string]any { return s.preparedUpdate(map[string]any{}) }
+		s.tryReadOnly(update, 200, prepared, s.expect(200, update).JSON(200))
+	}
+}
+
+// tryReadOnly sends a request with another value of each read-only field, and one with the values of current. valid returns a valid
+// body.
+func (s *suite) tryReadOnly(r Request, success int, valid func(...any) map[string]any, current map[string]any) {
+	s.t.Helper()
+	unchanged := valid()
+	for _, f := range s.readOnly {
+		unchanged[f.Name] = current[f.Name]
+		if i := slices.IndexFunc(f.Samples, func(sample any) bool { return !reflect.DeepEqual(sample, current[f.Name]) }); i >= 0 {
+			r.JSON = withValue(valid(), f.Name, f.Samples[i])
+			s.reject(r, f.Name, "read_only")
+		}
+	}
+	r.JSON = unchanged
+	s.compare(s.expect(success, r).JSON(success), unchanged)
+}
+
 // checkUnique checks that two records cannot have the same value of a unique field.
 func checkUnique(s *suite) {
 	s = s.start(true)

@@ -28,9 +28,12 @@ type listed struct {
 // checkList checks each order, filter and search, both in one page and page by page.
 func checkList(s *suite) {
 	l := listed{suite: s.start(false)}
+	if s.Insert != nil {
+		l.Fields = slices.Concat(s.Fields, s.readOnly)
+	}
 	for record := range 3 {
 		body := map[string]any{}
-		for i, f := range s.Fields {
+		for i, f := range l.Fields {
 			if (f.Required || f.Search || f.Sort || f.Filter != "") && (f.Refers == nil || !f.Refers.Self) {
 				body[f.Name] = f.Samples[permutations[i%len(permutations)][record]]
 			}

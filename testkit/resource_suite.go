@@ -279,6 +279,12 @@ func (s *suite) add(body map[string]any) string {
 	for _, f := range s.Fields {
 		record[f.Name] = f.Absent
 	}
+	for _, f := range s.readOnly {
+		if record[f.Name] = f.Absent; f.Required {
+			*s.n++
+			record[f.Name] = s.sample(f)
+		}
+	}
 	maps.Copy(record, body)
 	caller := s.caller
 	for _, method := range []string{"show", "update", "delete", "list"} {

@@ -87,7 +87,7 @@ const (
 	TooCommon        FieldCode = "too_common"
 	Wrong            FieldCode = "wrong" // a one-time code that does not match or was already used
 	Wildcard         FieldCode = "wildcard"
-	ReadOnly         FieldCode = "read_only"   // only an admin can change it
+	ReadOnly         FieldCode = "read_only"   // the caller cannot change it
 	NotAllowed       FieldCode = "not_allowed" // the operation is not possible in a batch
 )
 

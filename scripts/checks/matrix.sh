@@ -21,7 +21,7 @@ resources=$(cat <<'END'
 /hits public hit agent:string:filter state:enum(fresh,seen):default=fresh --methods list
 - public signal level:int:required --methods create
 - public leaflet pages:int --methods show
-- public badge label:string:unique --methods update
+- public badge label:string:unique awarded:time:required:readonly --methods update
 - public token-stub label --methods delete
 /vaults master vault secret:string:required --master create,list,show,update,delete
 /budgets admin budget amount:float:required:sort --admin create,list,show,update,delete
@@ -39,7 +39,7 @@ resources=$(cat <<'END'
 - public entry title --methods create,show --own show
 /records public record type func range map error len package select var nil key new string id2 query:text
 /categories public category name:string:required:unique parent:ref(category):filter
-/tickets public ticket code:string:required:unique:max=12:sort state:enum(open,closed):required:filter:sort post:ref(blog-post):required:filter
+/tickets public ticket code:string:required:unique:max=12:sort state:enum(open,closed):required:filter:sort post:ref(blog-post):required:filter seat:int:readonly:unique:sort condition:enum(new,used):readonly:default=new:filter usedAt:time:readonly
 /landing-pages public landing-page name:string
 /makers public maker name:string:required:unique --admin create,update,delete
 /labels user label name:string:required --user create,list,show,update,delete
@@ -49,7 +49,7 @@ resources=$(cat <<'END'
 - user hoard-note text:string:required reply:ref(hoard-note):onDelete=clear --under hoard
 /wares public ware name:string:required maker:ref(maker):required:filter spare:ref(maker):onDelete=cascade seller:ref(user):onDelete=clear code:ref(label):unique:onDelete=clear part:ref(ware):onDelete=clear state:enum(new,used):required marks:[]ref(label):filter:onDelete=clear parts:[]ref(maker):required:min=2:max=4 --user create --no-owner
 /carts user cart note:string gift:ref(ware):onDelete=clear --user list,show
-- user cart-line ware:ref(ware):required amount:int:required:min=1 --under cart
+- user cart-line ware:ref(ware):required amount:int:required:min=1 price:decimal:readonly:default=0 --under cart
 - admin budget-line budget:ref(budget):onDelete=cascade text:string --under budget
 - public delivery cart:ref(cart-line):required state:enum(sent,received) --admin create --methods create,delete
 /appointments admin appointment starts:time:required:sort note:text:search --role reception=create,update --role practitioner=list,show,update --admin delete

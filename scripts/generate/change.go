@@ -269,8 +269,8 @@ func (p *project) planProfile(c call) (*plan, error) {
 		after.Fields, _ = editFields(before.Fields, c, &wrong)
 	}
 	for _, f := range after.Fields {
-		if f.Required || f.Unique || f.Search || f.Sort || f.Filter || f.Type == typeRef {
-			wrong.Add("field %s: a field of users must be optional, and cannot have unique, search, sort, filter or ref; edit modules/user for these", f.Name)
+		if f.Required || f.Unique || f.Search || f.Sort || f.Filter || f.ReadOnly || f.Type == typeRef {
+			wrong.Add("field %s: a field of users must be optional, and cannot have unique, search, sort, filter, readonly or ref; edit modules/user for these", f.Name)
 		}
 		if slices.Contains([]string{"email", "name", "picture", "role", "password", "epoch", "linksFrom", "undoFrom", "emailWords", "emailVerified", "hasPassword", "suspended", "keysFrom", "sessions", "twoFactor", "passkeys", "apiKeys"}, f.Name) {
 			wrong.Add("field %s: is a field of every user; choose another name", f.Name)

@@ -60,7 +60,7 @@ var declaredProduct = []string{"product", "name:string:required:search", "price:
 func TestChange(t *testing.T) {
 	t.Parallel()
 	dir := newRepository(t, declaredProduct...)
-	args := []string{"product", "--add", "sku:string:filter", "--add", "size:int:default=3", "--change", "price:string:sort", "--rename", "state=status", "--drop", "note"}
+	args := []string{"product", "--add", "sku:string:filter", "--add", "size:int:readonly:default=3", "--change", "price:string:sort", "--rename", "state=status", "--drop", "note"}
 	if got := run(dir, append(args, "--dry-run")...); got.code != command.ExitOK || !strings.Contains(got.out, "+++ b/modules/product/migrations.go") || git(t, dir, "status", "--porcelain") != "" {
 		t.Errorf("--dry-run: %+v", got)
 	}
@@ -69,7 +69,7 @@ func TestChange(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	other := newProject(t)
-	want := run(other, "product", "name:string:required:search", "price:string:sort", "status:enum(a,b):filter", "sku:string:filter", "size:int:default=3")
+	want := run(other, "product", "name:string:required:search", "price:string:sort", "status:enum(a,b):filter", "sku:string:filter", "size:int:readonly:default=3")
 	if want.code != command.ExitOK {
 		t.Fatalf("%+v", want)
 	}
@@ -326,7 +326,7 @@ func TestSteps(t *testing.T) {
 		{"a:string", "a:enum(x,y)", `migrate.OneOf("a", "x", "y")`}, {"a:enum(x,y)", "a:enum(x,y,z)", ""}, {"a:enum(x,y)", "a:enum(x)", `migrate.OneOf("a", "x")`},
 		{"a:string", "a:int:default=1", `migrate.Convert[int64]("a"); migrate.Default[int64]("a", "1")`},
 		{"a:int", "a:decimal", `migrate.Convert[store.Decimal]("a")`}, {"", "a:decimal:default=1.5", `migrate.Default[store.Decimal]("a", "1.5")`},
-		{"a:string", "a:date", `migrate.Convert[store.Date]("a")`}, {"a:uuid", "a:string", `migrate.Convert[string]("a")`}, {"", "a:[]int:filter", ""}, {"", "a:json", ""},
+		{"a:string", "a:date", `migrate.Convert[store.Date]("a")`}, {"a:uuid", "a:string", `migrate.Convert[string]("a")`}, {"", "a:[]int:filter", ""}, {"", "a:json", ""}, {"a:int", "a:int:readonly", ""},
 		{"a:string", "a:time:required", `migrate.Convert[store.Time]("a"); migrate.Require("a")`},
 	} {
 		var wrong mistakes

@@ -74,6 +74,31 @@ func (f *Field) checkBackfill(bad func(string, ...any)) {
 	f.Backfill = value.Default
 }
 
+// checkReadOnly reports fields with readonly that the methods of the resource do not allow.
+func (r Resource) checkReadOnly(wrong *mistakes) {
+	fields := r.ReadOnly()
+	switch {
+	case fields == nil:
+		return
+	case !r.Has(methodCreate) && !r.Has(methodUpdate):
+		wrong.Add("field %s: readonly needs create or update; without them, only your code sets the fields: omit readonly", fields[0].Name)
+	case len(fields) == len(r.Fields):
+		wrong.Add("fields: all are readonly; declare one that clients set, or omit create and update with --methods list,show,delete")
+	}
+	if r.Name == "read-only" {
+		wrong.Add("name read-only: is a type of modules with readonly fields; choose another name")
+	}
+	for _, f := range r.Fields {
+		if strings.EqualFold(f.Name, "readOnly") {
+			wrong.Add("field %s: is an embedded struct of resources with readonly fields; choose another name", f.Name)
+		}
+		if f.ReadOnly && f.Required && r.Has(methodCreate) {
+			wrong.Add("field %s: readonly excludes required while a route creates records, because clients cannot send it; write default=VALUE, "+
+				"or omit required: the field is empty or null until your code sets it", f.Name)
+		}
+	}
+}
+
 // checkBounds reports invalid values of min and max, and converts valid values to their canonical form.
 func (f *Field) checkBounds(bad func(string, ...any)) {
 	if f.Min == "" && f.Max == "" {

@@ -103,6 +103,7 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 			wrong.Add("field %s: search, sort and filter need the method list", f.Name)
 		}
 	}
+	r.checkReadOnly(wrong)
 	if titled := r.Titled(); len(titled) > 1 {
 		wrong.Add("fields %s: only one field can have title=true", strings.Join(titled.Names(), " and "))
 	}
@@ -123,7 +124,7 @@ var declared = []string{"module", "service", "view", "controller", "fields", "cr
 
 // imported are the packages that the templates import.
 var imported = []string{
-	"access", "apitest", "context", "fmt", "gin", "kit", "listing", "resource", "rest", "route", "slices", "store", "strconv", "strings", "testing", "testkit",
+	"access", "apitest", "apperr", "context", "fmt", "gin", "kit", "listing", "resource", "rest", "route", "slices", "store", "strconv", "strings", "testing", "testkit",
 	"time",
 }
 

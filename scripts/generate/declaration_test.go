@@ -55,6 +55,8 @@ func TestDeclaration(t *testing.T) {
 		{"note a:ref(user) b:[]ref(user) c:ref(user):onDelete=restrict", "note a:ref(user):onDelete=clear b:[]ref(user):onDelete=clear c:ref(user):onDelete=restrict"},
 		{"note a:ref(user):required:onDelete=restrict b:ref(user):required:onDelete=cascade", "note a:ref(user):required:onDelete=restrict b:ref(user):required:onDelete=cascade"},
 		{"note a:ref(order):onDelete=restrict", "note a:ref(order)"},
+		{"note a:int:default=2:readonly b:string:readonly:filter c", "note a:int:readonly:default=2 b:string:filter:readonly c:string"},
+		{"note a:time:readonly:required b --methods list,update", "note a:time:required:readonly b:string --methods list,update"},
 		{"note a:int:sort:unique=global b:string:unique --own list,show", "note a:int:unique=global:sort b:string:unique --own list,show"},
 	} {
 		r := declareAll(t, strings.Fields(test[0])...)
@@ -146,7 +148,7 @@ func TestMistakes(t *testing.T) {
 		{`note a:int:doc="`, []string{"field a: doc must not have quotes, backslashes, dollar signs or control characters"}},
 		{"note a:int:doc=" + strings.Repeat("x", 201), []string{"field a: doc has more than 200 characters"}},
 		{"note a --doc `x", []string{"flag --doc must not have quotes, backslashes, dollar signs or control characters"}},
-		{"note a:int:pattern=x", []string{"field a: unknown modifier pattern; use one of required, unique, search, sort, filter, title, min, max, default, onDelete, doc, backfill"}},
+		{"note a:int:pattern=x", []string{"field a: unknown modifier pattern; use one of required, unique, search, sort, filter, readonly, title, min, max, default, onDelete, doc, backfill"}},
 		{"note a:int:sort:sort", []string{"field a: sort is given twice"}},
 		{"note a:int:sort=1", []string{"field a: sort has no value; write sort"}},
 		{"note a:int:min", []string{"field a: min needs a value; write min=…"}},
@@ -160,6 +162,14 @@ func TestMistakes(t *testing.T) {
 		{"note a:string:search:title=yes", []string{"field a: title=true needs search, and has no other value"}},
 		{"note a:string:search:title=true b:string:search:title=true", []string{"fields a and b: only one field can have title=true"}},
 		{"note a:float:unique", []string{"field a: unique is not possible for float"}},
+		{"note a:int:readonly=yes b", []string{"field a: readonly has no value; write readonly"}},
+		{"note a:int:readonly", []string{"fields: all are readonly; declare one that clients set, or omit create and update with --methods list,show,delete"}},
+		{"note a:int:readonly b --methods list", []string{"field a: readonly needs create or update; without them, only your code sets the fields: omit readonly"}},
+		{"note a:int:readonly:required readOnly", []string{
+			"field a: readonly excludes required while a route creates records, because clients cannot send it; write default=VALUE, or omit required: the field is empty or null until your code sets it",
+			"field readOnly: is an embedded struct of resources with readonly fields; choose another name",
+		}},
+		{"read-only a:int:readonly b", []string{"name read-only: is a type of modules with readonly fields; choose another name"}},
 		{"note a:int:unique=all", []string{"field a: unique has only the value global; write unique, or unique=global"}},
 		{"note a:int:unique=", []string{"field a: unique needs a value; write unique=…"}},
 		{"note a:bool:unique", []string{"field a: unique is not possible for bool"}},

@@ -23,6 +23,7 @@ type Field struct {
 	Search   bool
 	Sort     bool
 	Filter   bool
+	ReadOnly bool   // only code of the service sets the field
 	Title    string // "true" if the field names a record in pages and pickers; "" otherwise
 	Min      string // "" is no minimum
 	Max      string // "" is no maximum
@@ -61,7 +62,7 @@ type modifier struct {
 func (f *Field) modifiers() []modifier {
 	return []modifier{
 		{"required", &f.Required, nil}, {"unique", &f.Unique, &f.Among}, {"search", &f.Search, nil}, {"sort", &f.Sort, nil}, {"filter", &f.Filter, nil},
-		{"title", nil, &f.Title}, {"min", nil, &f.Min}, {"max", nil, &f.Max}, {"default", nil, &f.Default}, {"onDelete", nil, &f.OnDelete}, {"doc", nil, &f.Doc},
+		{"readonly", &f.ReadOnly, nil}, {"title", nil, &f.Title}, {"min", nil, &f.Min}, {"max", nil, &f.Max}, {"default", nil, &f.Default}, {"onDelete", nil, &f.OnDelete}, {"doc", nil, &f.Doc},
 	}
 }
 

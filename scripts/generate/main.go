@@ -38,7 +38,7 @@ NAME is in kebab-case, such as blog-post. FIELD is name:type[:modifier…]; the 
              enum(a,b), ref(resource), []string, []int, []ref(resource)
   modifiers  required, search (by q), sort, filter, min=N, max=N (of strings and lists: the length), default=VALUE,
              unique (with --own: among the records of one owner; unique=global: among all records),
-             title=true (with search: names a record in pages and pickers),
+             readonly (only your code sets it; clients may send it back unchanged), title=true (with search: names a record in pages and pickers),
              onDelete=restrict, cascade or clear (of a ref: what a deletion of the referenced record does;
              the default is restrict, of an optional ref(user) clear),
              doc=TEXT (describes the field in the API document and in error messages),

@@ -62,8 +62,16 @@ func (r Resource) Imported() (out []Target) {
 // StoredFields returns Go code for the fields of a record whose zero value is not valid in a response or occurs only once, as
 // elements of its struct. The variable recordID has the record's ID.
 func (t Target) StoredFields() string {
+	if t.Name == "user" {
+		return t.Fields.stored(", ", "")
+	}
+	return t.Settable().stored(", Fields: "+t.GoPackage()+".Fields{", "}") + t.ReadOnly().stored(", ReadOnly: "+t.GoPackage()+".ReadOnly{", "}")
+}
+
+// stored is StoredFields for the fields in l, between begin and end.
+func (l fieldList) stored(begin, end string) string {
 	var fields []string
-	for _, f := range t.Fields {
+	for _, f := range l {
 		switch {
 		case f.Unique && f.Required:
 			fields = append(fields, f.Go()+": "+f.kind().stored)
@@ -74,10 +82,7 @@ func (t Target) StoredFields() string {
 	if fields == nil {
 		return ""
 	}
-	if t.Name == "user" {
-		return ", " + strings.Join(fields, ", ")
-	}
-	return ", Fields: " + t.GoPackage() + ".Fields{" + strings.Join(fields, ", ") + "}"
+	return begin + strings.Join(fields, ", ") + end
 }
 
 // GoPackage returns the name by which the test refers to the target's package.

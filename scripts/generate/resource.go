@@ -59,7 +59,7 @@ func (r Resource) HasLargeBody() bool {
 		return false
 	}
 	size := 0
-	for _, f := range r.Fields {
+	for _, f := range r.Settable() {
 		switch {
 		case f.IsList():
 			size += f.MaxLength() * maxString * formBytes
@@ -102,6 +102,14 @@ func accessOf(rule string) string {
 // Forbidden reports whether a method rejects users who are neither the owner nor an admin with 403. The response for a hidden
 // record is 404.
 func (r Resource) Forbidden(method string) bool { return r.ownersOnly(method) && !r.hides() }
+
+// Settable returns the fields that clients set, and ReadOnly the others.
+func (r Resource) Settable() fieldList {
+	return r.Fields.only(func(f Field) bool { return !f.ReadOnly })
+}
+func (r Resource) ReadOnly() fieldList {
+	return r.Fields.only(func(f Field) bool { return f.ReadOnly })
+}
 
 // Uniques returns the fields with the modifier unique. Filtered, Searched and Titled do the same for filter, search and title;
 // References returns the references.

@@ -54,7 +54,7 @@ func (f Field) Tag() string {
 	}
 	out := ""
 	for _, tag := range [][2]string{
-		{"json", f.Name}, {"validate", strings.Join(f.rules(), ",")}, {"default", f.Default}, {"swaggertype", k.swaggerType}, {"maxLength", k.longest},
+		{"json", f.Name}, {"validate", strings.Join(f.rules(), ",")}, {"default", f.Default}, {"readonly", map[bool]string{true: "true"}[f.ReadOnly]}, {"swaggertype", k.swaggerType}, {"maxLength", k.longest},
 		{"format", k.format}, {"enums", strings.Join(f.Values, ",")}, {"example", f.example()}, {"extensions", strings.Join(extensions, ",")}, {"doc", f.Doc},
 	} {
 		if tag[1] != "" {
