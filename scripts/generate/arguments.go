@@ -15,6 +15,7 @@ type call struct {
 	plural  string
 	doc     string
 	methods []string
+	create  string              // server: no route creates records
 	rules   map[string][]string // methods by rule
 	roles   map[string][]string // roles by method, from --role
 	under   string
@@ -51,6 +52,7 @@ func (c *call) flags() *pflag.FlagSet {
 	flags.StringVar(&c.plural, "plural", "", "the plural `WORD` in the path and the collection, if the English one is wrong")
 	flags.StringVar(&c.doc, "doc", "", "describe the resource in the API document, such as `'Appointments of patients.'`")
 	c.lists["methods"] = flags.StringArray("methods", nil, "`LIST` of create,list,show,update,delete (default: all)")
+	flags.StringVar(&c.create, "create", "", "`server`: no route creates records, only code of the project. With --own list,show or --owner, they belong to users")
 	c.lists[ruleMaster] = flags.StringArray(ruleMaster, nil, "`LIST` of methods that require the master key")
 	c.lists[ruleAdmin] = flags.StringArray(ruleAdmin, nil, "`LIST` of methods for admins")
 	c.lists[ruleRole] = flags.StringArray(ruleRole, nil, "`ROLE=LIST` of methods for admins and users with the role; can be repeated. --roles declares roles")
@@ -58,7 +60,7 @@ func (c *call) flags() *pflag.FlagSet {
 	c.lists[ruleUser] = flags.StringArray(ruleUser, nil, "`LIST` of methods for users (default: create,update,delete)")
 	c.lists[rulePublic] = flags.StringArray(rulePublic, nil, "`LIST` of methods for everyone (default: list,show)")
 	flags.BoolVar(&c.feed, "changes", false, "record the changes of records, and add GET /NAME/changes, which has them as pages and as a stream")
-	flags.BoolVar(&c.owner, "owner", false, "store the user who creates a record; only the owner and admins may update and delete (default if users create)")
+	flags.BoolVar(&c.owner, "owner", false, "store the user who creates a record; only the owner and admins may update and delete (default if users create). With --create server, your code sets the owner")
 	flags.BoolVar(&c.noOwner, "no-owner", false, "do not store the user who creates a record")
 	flags.StringVar(&c.onUser, "on-user-delete", "", "what happens to a record when its owner is deleted: cascade (default with --own), `keep` (otherwise the default), restrict or clear")
 	flags.StringVar(&c.under, "under", "", "nest under the resource `NAME`: /orders/{id}/items, read by those who may read the order; without flags for create, update and delete, written by those who may change it")

@@ -52,6 +52,7 @@ type Resource struct {
 	Doc     string // describes the resource; "" is no description
 	Fields  fieldList
 	Rules   map[string]string // by method; the resource has no method without a rule
+	Server  bool              // no route creates records, only code of the project
 	Changes bool              // changes of records are recorded
 	Owner   bool              // records have a user as their owner, who creates them
 	OnUser  string            // what the deletion of the owner does to a record; "" if records have no owner
@@ -70,7 +71,7 @@ var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 // declare returns the resource that the command line declares, and adds every mistake to wrong.
 func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	*wrong = append(*wrong, c.wrong...)
-	r := Resource{Module: module, Name: c.args[0], Plural: c.plural, Doc: c.doc, Rules: map[string]string{}, HasUser: hasUser}
+	r := Resource{Module: module, Name: c.args[0], Plural: c.plural, Doc: c.doc, Rules: map[string]string{}, Server: c.has("create"), HasUser: hasUser}
 	checkName(r.Name, wrong)
 	switch {
 	case !c.has("plural"):
@@ -169,8 +170,15 @@ func (r Resource) declareRules(c call, wrong *mistakes) {
 			wrong.Add("flag --methods: name at least one of %s", strings.Join(methods, ", "))
 		}
 	}
+	if r.Server && c.create != "server" {
+		wrong.Add("flag --create: %s is unknown; write --create server, or say who may create with --user create", quote(c.create))
+	} else if r.Server && slices.Contains(c.methods, methodCreate) {
+		wrong.Add("flag --create: server excludes create in --methods")
+	}
 	for _, method := range chosen {
-		r.Rules[method] = r.defaultRule(method)
+		if !r.Server || method != methodCreate {
+			r.Rules[method] = r.defaultRule(method)
+		}
 	}
 	flags := map[string]string{} // by method
 	for _, rule := range rules {
@@ -178,6 +186,8 @@ func (r Resource) declareRules(c call, wrong *mistakes) {
 			switch {
 			case flags[method] != "":
 				wrong.Add("flag --%s: %s is also given to --%s", rule, method, flags[method])
+			case r.Server && method == methodCreate:
+				wrong.Add("flag --%s: create has no route with --create server", rule)
 			case r.Rules[method] == "":
 				wrong.Add("flag --%s: --methods does not have %s", rule, method)
 			case rule == ruleOwn && method != methodList && method != methodShow:
@@ -206,8 +216,15 @@ func (r Resource) Declaration() []string {
 	if r.Doc != "" {
 		out = append(out, "--doc", r.Doc)
 	}
-	if chosen := r.Methods(); len(chosen) < len(methods) {
+	all := len(methods)
+	if r.Server {
+		all--
+	}
+	if chosen := r.Methods(); len(chosen) < all {
 		out = append(out, "--methods", strings.Join(chosen, ","))
+	}
+	if r.Server {
+		out = append(out, "--create", "server")
 	}
 	if r.Changes {
 		out = append(out, "--changes")
@@ -233,8 +250,13 @@ func (r Resource) Declaration() []string {
 	case r.AsParent():
 	case r.Rules[methodCreate] == ruleUser && !r.Owner:
 		out = append(out, "--no-owner")
-	case r.Owner && r.OnUser != r.defaultOnUser():
-		out = append(out, "--on-user-delete", r.OnUser)
+	case r.Owner:
+		if r.Server && !r.HasRule(ruleOwn) {
+			out = append(out, "--owner")
+		}
+		if r.OnUser != r.defaultOnUser() {
+			out = append(out, "--on-user-delete", r.OnUser)
+		}
 	}
 	return out
 }

@@ -10,17 +10,19 @@ import (
 
 func (r *Resource) declareOwner(c call, wrong *mistakes) {
 	usersCreate := r.Rules[methodCreate] == ruleUser
-	r.Owner = usersCreate && !c.noOwner
+	r.Owner = (usersCreate || r.Server && (c.owner || c.rules[ruleOwn] != nil)) && !c.noOwner
 	switch {
 	case c.owner && c.noOwner:
 		wrong.Add("flag --owner: excludes --no-owner")
-	case c.owner && !usersCreate:
-		wrong.Add("flag --owner: the owner is the user who creates the record; add --user create")
+	case c.owner && !r.HasUser:
+		wrong.Add("flag --owner: the project has no users")
+	case c.owner && !usersCreate && !r.Server:
+		wrong.Add("flag --owner: the owner is the user who creates the record; add --user create or, if only your code creates records, --create server")
 	}
 	onUser := []string{onCascade, onKeep, onRestrict, onClear}
 	switch {
 	case c.has("on-user-delete") && !r.Owner:
-		wrong.Add("flag --on-user-delete: records have no owner; let users create them with --user create")
+		wrong.Add("flag --on-user-delete: records have no owner; %s", r.ownerRemedy())
 	case c.has("on-user-delete") && !slices.Contains(onUser, c.onUser):
 		wrong.Add("flag --on-user-delete: %s is unknown; %s", quote(c.onUser), naming.Suggest(c.onUser, onUser))
 	case r.Owner:
@@ -29,10 +31,21 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 	for _, method := range r.Methods() {
 		for _, other := range []string{methodUpdate, methodDelete} {
 			if r.OwnerOnly(other) && rolesOf(r.Rules[method]) != nil {
-				wrong.Add("flag --role: %s is for roles, and %s for the owner; give %s to roles or admins too, or add --no-owner", method, other, other)
+				wrong.Add("flag --role: %s is for roles, and %s for the owner; give %s to roles or admins too, or %s", method, other, other, map[bool]string{true: "omit --owner", false: "add --no-owner"}[r.Server])
 			}
 		}
 	}
+}
+
+// ownerRemedy says which flags give records an owner.
+func (r Resource) ownerRemedy() string {
+	switch {
+	case r.Server:
+		return "omit --no-owner, and add --owner or --own"
+	case r.Rules[methodCreate] == ruleUser:
+		return "omit --no-owner"
+	}
+	return "let users create them with --user create or, if only your code creates them, add --create server"
 }
 
 // defaultOnUser returns the default of --on-user-delete. With --own, the deletion of the owner deletes the record, because other
@@ -50,7 +63,7 @@ func (r Resource) declareOwn(c call, wrong *mistakes) {
 		return
 	}
 	if !r.Owner {
-		wrong.Add("flag --own: records have no owner; let users create them with --user create")
+		wrong.Add("flag --own: records have no owner; %s", r.ownerRemedy())
 	}
 	for _, method := range r.Methods() {
 		reads := method == methodList || method == methodShow

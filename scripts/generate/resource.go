@@ -242,7 +242,7 @@ func (r Resource) callerAnd(caller, parent string) string {
 
 // Input is the name of the type with the fields that create accepts.
 func (r Resource) Input() string {
-	if r.Owner {
+	if r.Owner && r.Has(methodCreate) {
 		return "CreateFields"
 	}
 	return "Fields"

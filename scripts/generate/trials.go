@@ -16,7 +16,7 @@ func (r Resource) HasRule(rule string) bool {
 }
 
 // HasOwner reports whether the tests need an account that owns the records or their parent.
-func (r Resource) HasOwner() bool { return r.HasRule(ruleUser) || r.HasRule(ruleOwn) }
+func (r Resource) HasOwner() bool { return r.HasRule(ruleUser) || r.HasRule(ruleOwn) || r.Owner }
 
 // callers are the callers in the tests, besides the roles of the project. A project without users has only the first three
 // callers.
