@@ -1,6 +1,9 @@
 package social
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit/route"
@@ -9,10 +12,10 @@ import (
 // Routes implements kit.Module.
 func (m *Module) Routes(r *route.Router) {
 	c := m.controller
-	for name, setting := range m.clientIDs { // a path parameter would add POST to the Allow header of /auth/sessions
+	for _, name := range slices.Sorted(maps.Keys(m.clientIDs)) { // a path parameter would add POST to the Allow header of /auth/sessions
 		_, configured := c.service.providers[name]
 		r.POST("/auth/"+name, route.Provider, func(g *gin.Context) error { return c.signIn(g, name) },
-			route.Documented("/auth/{provider}"), route.Setting(setting, configured))
+			route.Documented("/auth/{provider}"), route.Setting(m.clientIDs[name], configured))
 	}
 	r.GET("/auth/providers", route.Public, c.providers)
 	r.GET("/auth/identities", route.User, c.list)

@@ -16,6 +16,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/user"
 	"example.com/ginseng/testkit"
@@ -804,5 +805,23 @@ func TestDatabaseUnavailable(t *testing.T) {
 	}
 	if err := h.Unlink(t.Context(), caller, "alpha"); !apperr.Is(err, apperr.Unavailable) {
 		t.Errorf("unlink: %v", err)
+	}
+}
+
+// TestRouteOrder checks that the routes of the providers are sorted, so that the command routes prints the same at each run.
+func TestRouteOrder(t *testing.T) {
+	t.Parallel()
+	m := &Module{Service: &Service{}, clientIDs: map[string]string{"e": "", "b": "", "d": "", "a": "", "c": ""}}
+	m.controller = &controller{m.Service}
+	var table route.Table
+	m.Routes(table.Router())
+	order := ""
+	for _, r := range table.Describe().Routes {
+		if name, ok := strings.CutPrefix(r.Path, "/auth/"); ok && len(name) == 1 {
+			order += name
+		}
+	}
+	if order != "abcde" {
+		t.Errorf("the order %q", order)
 	}
 }
