@@ -287,6 +287,41 @@ func TestBackup(t *testing.T) {
 	}
 }
 
+// TestAdmin makes an admin of a new user, who sets a password with the link and signs in.
+func TestAdmin(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	page := "RESET_LINK_ORIGINS=https://app.example.com/reset"
+	if _, stdout, _ := does(t, dir, nil, "help"); !strings.Contains(stdout, "admin ") {
+		t.Errorf("help does not name the command: %s", stdout)
+	}
+	code, stdout, stderr := does(t, dir, nil, "admin", "ada@example.com")
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "needs a password: run the command at a terminal, or set RESET_LINK_ORIGINS") {
+		t.Errorf("without a page and a terminal: exit code %d: %s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = does(t, dir, []string{page}, "admin", "ada@example.com")
+	message, link, _ := strings.Cut(stdout, "\n")
+	token, found := strings.CutPrefix(strings.TrimSpace(link), "https://app.example.com/reset/")
+	if code != 0 || !found || !strings.HasPrefix(message, "created the user ada@example.com, who is an admin") {
+		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	p := start(t, dir, page)
+	if code, _, stderr := does(t, dir, []string{page}, "admin", "ada@example.com"); code != 1 || !strings.Contains(stderr, "open in another process; stop that process") {
+		t.Errorf("while the service runs: exit code %d: %s", code, stderr)
+	}
+	key := p.masterKey(dir)
+	if status, body := p.call("PUT", "/password-resets/"+token, "", url.Values{"password": {"analytical engine"}, "access_token": {key}}); status != 200 {
+		t.Fatalf("the link: %d %v", status, body)
+	}
+	status, body := p.call("POST", "/auth", "ada@example.com:analytical engine", url.Values{"access_token": {key}})
+	if user, _ := body["user"].(map[string]any); status != 201 || user["role"] != "admin" || user["emailVerified"] != true {
+		t.Errorf("%d %v", status, body)
+	}
+	if code := p.Stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.Log())
+	}
+}
+
 // TestExampleNamesEverySetting compares .env.example with the declared settings. Its secrets must be those that production
 // rejects.
 func TestExampleNamesEverySetting(t *testing.T) {

@@ -93,6 +93,22 @@ type Parts struct {
 	APIKeys       access.KeyVerifier
 	Passwords     access.PasswordVerifier
 	SecondFactors access.SecondFactorVerifier
+
+	// Admins makes administrators, for the command admin. At most one module of a service can have it.
+	Admins Admins
+}
+
+// Admins makes administrators.
+type Admins interface {
+	// MakeAdmin makes the user with the email address an admin whose address is verified, and creates the user if there is none.
+	// If the user needs a password and cannot get a link to set one, MakeAdmin calls password, which must not return "".
+	MakeAdmin(ctx context.Context, email string, password func() (string, error)) (MadeAdmin, error)
+}
+
+// MadeAdmin is the result of Admins.MakeAdmin.
+type MadeAdmin struct {
+	Created bool   // the user is new
+	Link    string // a single-use link with which the admin sets a password, or ""
 }
 
 // Metered is a component with metrics.

@@ -41,6 +41,8 @@ func (p program) commands(stdout, stderr io.Writer) []subcommand {
 			func(ctx context.Context, args []string) error { return p.importRecords(ctx, args, stdout, stderr) }},
 		{"export", "write the records of a resource to an NDJSON or CSV file", "",
 			func(ctx context.Context, args []string) error { return p.exportRecords(ctx, args, stdout, stderr) }},
+		{adminCommand, "make a user an admin, and create the user if there is none", "",
+			func(ctx context.Context, args []string) error { return p.admin(ctx, args, stdout, stderr) }},
 		{"routes", "print the routes as JSON",
 			"Prints the routes of the API, with their callers, limits and resources, as JSON. It needs no settings and no database. The command\n" +
 				"docs, which make docs runs, joins the output with the annotations of the controllers into docs/openapi.json.\n",
@@ -102,6 +104,9 @@ func (p program) help(commands []subcommand, w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Serves an HTTP API and manages its database.\n\nUsage: %s [COMMAND]\n\nThe commands are:\n\n", p.name)
 	for _, c := range commands {
+		if c.name == adminCommand && !p.hasUsers() {
+			continue
+		}
 		fmt.Fprintf(&b, "\t%-12s %s\n", c.name, c.summary)
 	}
 	fmt.Fprintf(&b, "\nRun %s help COMMAND for the usage of a command. The settings are in the environment and in .env.\n"+

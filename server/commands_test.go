@@ -255,6 +255,10 @@ func TestHelp(t *testing.T) {
 	if strings.Contains(strings.ReplaceAll(usage.String(), "data/ginseng.db", ""), "ginseng") {
 		t.Errorf("the usage of another program: %s", &usage)
 	}
+	var help strings.Builder
+	if newProgram(testService).run(t.Context(), []string{"help"}, &help, &help); strings.Contains(help.String(), "admin") {
+		t.Errorf("a service without users offers the command admin: %s", &help)
+	}
 	for _, test := range []struct {
 		args string
 		code int

@@ -128,6 +128,7 @@ type Handler struct {
 	Streams    *middleware.Streams
 	Long       *middleware.LongResponses // must be closed when the server begins to stop
 
+	admins    kit.Admins // can be nil
 	table     *route.Table
 	migrating atomic.Bool // while true, requests are rejected with 503
 }
@@ -169,7 +170,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		return nil, err
 	}
 	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, parts.Jobs...)
-	h.Closers, h.Workers = parts.Closers, parts.Workers
+	h.Closers, h.Workers, h.admins = parts.Closers, parts.Workers, parts.Admins
 	o.Observer.Register(append(parts.Metrics, h.Jobs)...)
 	for _, m := range slices.Concat(own, o.Modules) {
 		m.Routes(h.table.Router())

@@ -9,7 +9,7 @@ import (
 	"example.com/ginseng/kit/email"
 )
 
-// addParts adds the Parts of the modules to p. It fails if two modules verify the same credential.
+// addParts adds the Parts of the modules to p. It fails if two modules verify the same credential, or make admins.
 func addParts(p *kit.Parts, modules []kit.Module) error {
 	for _, m := range modules {
 		own := m.Parts()
@@ -20,7 +20,7 @@ func addParts(p *kit.Parts, modules []kit.Module) error {
 		p.EmailPreviews = bothPreviews(p.EmailPreviews, own.EmailPreviews)
 		p.Metrics = append(p.Metrics, own.Metrics...)
 		if err := errors.Join(setOnly(&p.Tokens, own.Tokens), setOnly(&p.APIKeys, own.APIKeys), setOnly(&p.Passwords, own.Passwords),
-			setOnly(&p.SecondFactors, own.SecondFactors)); err != nil {
+			setOnly(&p.SecondFactors, own.SecondFactors), setOnly(&p.Admins, own.Admins)); err != nil {
 			return err
 		}
 	}

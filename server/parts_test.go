@@ -31,7 +31,7 @@ type composed struct {
 
 func (c composed) Parts() kit.Parts { return c.parts }
 
-// verifier verifies every credential except user tokens.
+// verifier verifies every credential except user tokens, and makes admins.
 type verifier struct{}
 
 func (verifier) VerifyKey(context.Context, access.Client, string) (access.Principal, error) {
@@ -44,6 +44,10 @@ func (verifier) VerifyPassword(context.Context, access.Client, string, string) (
 
 func (verifier) VerifySecondFactor(context.Context, store.ID, access.Client, access.Proof) (ratelimit.States, error) {
 	return nil, access.InvalidToken()
+}
+
+func (verifier) MakeAdmin(context.Context, string, func() (string, error)) (kit.MadeAdmin, error) {
+	return kit.MadeAdmin{}, nil
 }
 
 // TestParts checks that the server uses each of the kit.Parts of a module.
@@ -99,6 +103,7 @@ func TestParts(t *testing.T) {
 		"SecondFactors": {kit.Parts{Passwords: verifier{}, SecondFactors: verifier{}}, func(h *Handler) bool {
 			return status(h, "/step-up", basic, 401)
 		}},
+		"Admins": {kit.Parts{Admins: verifier{}}, func(h *Handler) bool { return h.admins == verifier{} }},
 	} {
 		calls = 0
 		routes := func(r *route.Router) {

@@ -32,7 +32,8 @@ type Settings struct {
 	LinkOrigins []string `mapstructure:"RESET_LINK_ORIGINS" validate:"dive,web_page" example:"https://app.example.com/reset"`
 }
 
-// New creates the module and registers it with users: resets are deleted with their user.
+// New creates the module and registers it with users: resets are deleted with their user, and if exactly one page in
+// RESET_LINK_ORIGINS has a path, new admins get a link to it.
 func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	if len(s.LinkOrigins) == 0 && !d.Development {
 		d.Log.Warn("password resets are rejected: RESET_LINK_ORIGINS is not set, so no link is allowed in the email")
@@ -47,6 +48,9 @@ func New(d kit.Deps, s Settings, users *user.Module) *Module {
 	}
 	d.Email.Handle(emailKind, service.build)
 	users.OnDelete(service)
+	if page := service.links.Standard(); page != "" {
+		users.ResetWith(func(ctx context.Context, u user.User) (string, error) { return service.issueLink(ctx, u, page) })
+	}
 	return &Module{Service: service, controller: &controller{service}}
 }
 

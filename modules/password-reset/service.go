@@ -67,11 +67,17 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 	if err != nil {
 		return nil, apperr.Replace(err, apperr.NotFound, nil)
 	}
-	token, _, err := s.Issue(ctx, link.Token{UserID: u.ID, Epoch: u.Epoch}, s.ttl)
+	to, err := s.issueLink(ctx, u, e.Args["link"])
 	if err != nil {
 		return nil, err
 	}
-	return newMessage(u, link.WithToken(e.Args["link"], token), s.ttl), nil
+	return newMessage(u, to, s.ttl), nil
+}
+
+// issueLink returns a link to the page with a new token.
+func (s *Service) issueLink(ctx context.Context, u user.User, page string) (string, error) {
+	token, _, err := s.Issue(ctx, link.Token{UserID: u.ID, Epoch: u.Epoch}, s.ttl)
+	return link.WithToken(page, token), err
 }
 
 func newMessage(u user.User, link string, lifetime time.Duration) *email.Message {

@@ -70,5 +70,5 @@ func (m *Module) Restrict(check func(context.Context, User) (*access.Restriction
 
 // Parts implements kit.Module.
 func (m *Module) Parts() kit.Parts {
-	return kit.Parts{Jobs: []job.Job{{Name: "expired-networks", Interval: job.SweepInterval, Run: m.sweep}}, EmailPreviews: m.emailPreviews, Passwords: m}
+	return kit.Parts{Jobs: []job.Job{{Name: "expired-networks", Interval: job.SweepInterval, Run: m.sweep}}, EmailPreviews: m.emailPreviews, Passwords: m, Admins: m}
 }

@@ -33,6 +33,7 @@ type Service struct {
 	addresses    Addresses                                                  // can be nil
 	secondFactor SecondFactor                                               // can be nil
 	sessions     Sessions                                                   // can be nil
+	resetLink    func(context.Context, User) (string, error)                // can be nil; see Module.ResetWith
 	limiter      *ratelimit.Limiter
 	guesses      *ratelimit.Guesses
 	digest       func(parts ...string) []byte // keyed; see kit.Deps

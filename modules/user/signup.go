@@ -89,7 +89,8 @@ func (s *Service) insert(ctx context.Context, u User) error {
 	return s.users.Insert(ctx, u)
 }
 
-// signUp stores a new user whose address is not verified. Conflict: the address is in use or reserved.
+// signUp stores a new user. If the address is not verified, the module that verifies addresses is called. Conflict: the address is
+// in use or reserved.
 func (s *Service) signUp(ctx context.Context, u User) error {
 	if err := s.CheckAddress(ctx, u.ID, u.Email); err != nil {
 		return err
@@ -102,7 +103,7 @@ func (s *Service) signUp(ctx context.Context, u User) error {
 		if err != nil {                            // undo, for databases without transactions
 			_ = s.users.DeleteByID(context.WithoutCancel(ctx), u.ID, nil)
 		}
-		if err == nil && s.addresses != nil {
+		if err == nil && s.addresses != nil && !u.EmailVerified {
 			s.addresses.SignedUp(ctx, u)
 		}
 		if err == nil && u.Role == access.RoleAdmin {
