@@ -11,15 +11,28 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Resource describes a generated resource. Run checks that the service behaves as described. Values of fields have the types that
-// encoding/json decodes into: float64 for numbers, []any for lists, and map[string]any for objects.
+// Resource describes a generated resource: its declaration, from which Complete computes what Run checks. Values of fields have the
+// types that encoding/json decodes into: float64 for numbers, []any for lists, and map[string]any for objects.
 type Resource struct {
 	Start func(testing.TB, ...Option) *API // starts the service
 	Path  string                           // path of the list; if records have a parent, the path contains RecordID(0)
 	Under string                           // the field with the ID of the parent; "" if there is no parent
 
-	// Methods are those of create, list, show, update and delete that the resource has. Access has, for each caller, the expected
-	// status of each method, in the order of Methods. The callers are:
+	// Callers has, for each method (create, list, show, update and delete) that the resource has, who may call it:
+	//
+	//	public        every caller
+	//	user          users
+	//	owner         the owner of the record or of its parent, and admins
+	//	own           users, who see only their own records, and admins
+	//	role=R,S      users with one of the roles, and admins
+	//	admin         admins
+	//	master        the master key
+	Callers      map[string]string
+	NoUsers      bool // the service has no users
+	HiddenParent bool // users cannot see the parents of other users
+
+	// Methods are the methods that the resource has. Access has, for each caller, the expected status of each method, in the order
+	// of Methods. Complete sets both from Callers. The callers are:
 	//
 	//	nobody         no credential
 	//	invalid token  a string that is not a token
@@ -77,26 +90,35 @@ type Caller struct {
 	Account
 }
 
-// Field is a field of a record.
+// Field is a field of a record. Complete sets what follows from its Type; a test can set other values before or afterwards.
 type Field struct {
 	Name     string
-	ReadOnly bool             // only code of the service sets the field; Valid and Invalid are unused
+	Type     string   // the type in the declaration, such as "string" or "[]int"
+	Values   []string // the values of an enum
+	Min, Max string   // the bounds in the declaration; "" if there is none
+	Default  string   // the default in the declaration; "" if there is none
+	Required bool
+	ReadOnly bool // only code of the service sets the field; Valid and Invalid are unused
+
+	Unique bool // among the records of the owner if Own is set, otherwise among all records
+	Global bool // a unique field is unique among all records
+	Search bool
+	Sort   bool
+	Filter string // operators of the filter: "" or one of the constants
+
+	Refers *Reference // nil if the field does not refer to another record
+
+	// Complete sets the following fields.
+
 	Samples  []any            // three valid values, in ascending order if the type has at least three values
 	Valid    []any            // more valid values, such as those at the bounds of the rules
 	Invalid  map[string][]any // invalid values by error code; [0].CODE is an error of the first item of a list
-	Required bool
-	Absent   any // value in responses if the request omits the field; unused if the field is required
+	Absent   any              // value in responses if the request omits the field; unused if the field is required
+	Distinct func(n int) any  // returns value n, different from the samples; needed if the field is unique, required and not a reference
+	Decimal  bool             // the values are strings that are sorted as numbers
 
-	Unique   bool            // among the records of the owner if Own is set, otherwise among all records
-	Global   bool            // a unique field is unique among all records
-	Distinct func(n int) any // returns value n, different from the samples; set if the field is unique, required and not a reference
-
-	Search  bool
-	Sort    bool
-	Filter  string // operators of the filter: "" or one of the constants
-	Decimal bool   // the values are strings that are sorted as numbers
-
-	Refers *Reference // nil if the field does not refer to another record
+	kind  kind
+	index int // position among the fields of the resource
 }
 
 // Operators of filters.
@@ -114,7 +136,7 @@ type Inserter func(a *API, recordID, ownerID store.ID)
 type Reference struct {
 	Insert   Inserter          // stores a record that the field can refer to
 	Self     bool              // the field refers to records of the same resource
-	Hidden   bool              // users can refer only to their own records
+	Hidden   bool              // users can refer only to records of their own, or under their own
 	Path     string            // path below which the records can be deleted; "" if there is none
 	DeleteAs string            // a caller who may delete the records
 	OnDelete resource.OnDelete // effect on the referring record
@@ -131,18 +153,38 @@ func RecordID(n int) store.ID { return store.ID{11: byte(n + 1)} }
 // InsertJSON returns a function for Resource.Insert that stores records of the type D. Fields that the record lacks have the value
 // of their default tag. spec declares the collection and its searched fields.
 func InsertJSON[D store.Document](spec store.Spec) func(*API, Caller, map[string]any) store.ID {
-	return func(a *API, _ Caller, values map[string]any) store.ID {
+	return func(a *API, _ Caller, record map[string]any) store.ID {
 		a.t.Helper()
-		var record D
-		store.SetDefaults(&record)
-		text, err := json.Marshal(values)
-		a.must(err)
-		a.must(json.Unmarshal(text, &record))
-		meta := store.NewMeta(store.NewID(), store.At(a.Clock.Now()))
-		reflect.ValueOf(&record).Elem().FieldByName("Meta").Set(reflect.ValueOf(meta))
-		a.must(store.Open[D](a.DB, spec).Insert(a.t.Context(), record))
-		return meta.ID
+		id := store.NewID()
+		insertJSON[D](a, spec, id, record)
+		return id
 	}
+}
+
+// InsertRecord stores a record of the type D with the ID in the field id. userId is ownerID and, if under is not "", the field
+// under is the ID of the parent, which is the ID of the record. fields are the fields that must not be empty: each has a sample or,
+// if it is unique, a different value for each ID. Other fields have their default.
+func InsertRecord[D store.Document](a *API, collection, under string, recordID, ownerID store.ID, fields ...Field) {
+	a.t.Helper()
+	record := map[string]any{"userId": ownerID}
+	if under != "" {
+		record[under] = recordID
+	}
+	for _, f := range fields {
+		record[f.Name] = f.stored(recordID)
+	}
+	insertJSON[D](a, store.Spec{Name: collection}, recordID, record)
+}
+
+func insertJSON[D store.Document](a *API, spec store.Spec, id store.ID, values map[string]any) {
+	a.t.Helper()
+	var record D
+	store.SetDefaults(&record)
+	text, err := json.Marshal(values)
+	a.must(err)
+	a.must(json.Unmarshal(text, &record))
+	reflect.ValueOf(&record).Elem().FieldByName("Meta").Set(reflect.ValueOf(store.NewMeta(id, store.At(a.Clock.Now()))))
+	a.must(store.Open[D](a.DB, spec).Insert(a.t.Context(), record))
 }
 
 // Skip leaves out a check that a rule of the project excludes. name is the name of the check as in the output of go test, without

@@ -162,7 +162,7 @@ func TestChangeKeepsEdits(t *testing.T) {
 		{"controller.go", `"path of the product"`, `"where the product is"`},
 		{"service.go", "// Service has the business rules of products.", "// Service is edited."},
 		{"module.go", "kit.Parts{}", "kit.Parts{\n\t\tWorkers: nil, // is edited\n\t}"},
-		{fixturesFile, "\"user\": ", "\"other\": "},
+		{fixturesFile, `"create": "user"`, `"create": "admin"`},
 		{"router_test.go", "r := newResource()", "r := newResource()\n\tr.Field(\"name\").Valid = nil"},
 	}
 	for _, e := range edits {
@@ -187,7 +187,7 @@ func TestChangeKeepsEdits(t *testing.T) {
 		"service.go":     {"// Service is edited."},
 		"module.go":      {"// is edited", "\t\tMigrations: m.migrations(),\n"},
 		"router_test.go": {"r.Field(\"name\").Valid = nil"},
-		fixturesFile:     {"\"other\": ", "aVeryLongName"},
+		fixturesFile:     {`"create": "admin"`, "aVeryLongName"},
 	} {
 		source := read(t, filepath.Join(module, name))
 		for _, text := range texts {
@@ -262,6 +262,22 @@ func TestChangeMerge(t *testing.T) {
 	}
 	if got := run(dir, "note", "a", "--merge"); got.code != command.ExitUsage || !strings.Contains(got.err, "flag --merge: needs --add") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestOlderFixtures changes a resource with the table of an earlier version: the table is written again.
+func TestOlderFixtures(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t, declaredProduct...)
+	file := filepath.Join(dir, "modules/product", fixturesFile)
+	write(t, file, strings.ReplaceAll(read(t, file), `Type: "`, `Kind: "`))
+	commit(t, dir)
+	got := run(dir, "product", "--add", "sku:string")
+	if source := read(t, file); got.code != command.ExitOK || !strings.Contains(source, `{Name: "sku", Type: "string"}`) || strings.Contains(source, "Kind") {
+		t.Errorf("%+v\n%s", got, source)
+	}
+	if !strings.Contains(got.out, "fixtures_test.go is written again") {
+		t.Errorf("%s", got.out)
 	}
 }
 

@@ -22,11 +22,11 @@ func (f *Field) check(bad func(string, ...any)) {
 		broken bool
 		text   string
 	}{
-		{f.Search && (!k.isString || f.Type == typeEnum), "search is for strings, not for " + f.Type},
+		{f.Search && !k.search, "search is for strings, not for " + f.Type},
 		{f.Title != "" && (f.Title != "true" || !f.Search), "title=true needs search, and has no other value"},
 		{f.Sort && (k.filter == "" || f.IsList()), "sort is not possible for " + f.Type},
 		{f.Filter && k.filter == "", "filter is not possible for " + f.Type},
-		{f.Unique && k.unique == "", "unique is not possible for " + f.Type},
+		{f.Unique && !k.unique, "unique is not possible for " + f.Type},
 		{f.Among != "" && f.Among != "global", "unique has only the value global; write unique, or unique=global"},
 		{f.Required && f.HasDefault(), "required excludes default; to give stored records a value, write required:backfill=VALUE with --add or --change"},
 		{f.Unique && f.HasDefault(), "unique excludes default"},
@@ -109,11 +109,9 @@ func (f *Field) checkBounds(bad func(string, ...any)) {
 	switch {
 	case k.maxLength > 0:
 		low, high = 0, float64(max(k.maxLength, k.limit))
-	case f.Type == typeInt:
-		low, high = -maxInt, maxInt
-	case f.Type == typeDecimal:
-		low, high = -maxDecimal, maxDecimal
-	case !k.isNumber:
+	case k.isNumber:
+		low, high = -k.greatest, k.greatest
+	default:
 		bad("min and max are not possible for %s", f.Type)
 		return
 	}
@@ -128,7 +126,7 @@ func (f *Field) checkBounds(bad func(string, ...any)) {
 		bad("min and max of %s are between %s and %s", f.Type, number(low), number(high))
 	case k.maxLength > 0 && greatest < 1:
 		bad("max=%s allows only empty values", f.Max)
-	case f.Unique && f.kind().isNumber && greatest-least+1 < minUnique, f.Unique && f.Type == typeString && greatest < 2:
+	case f.Unique && k.isNumber && greatest-least+1 < minUnique, f.Unique && k.maxLength > 0 && greatest < 2:
 		bad("unique needs bounds that allow at least %d values", minUnique)
 	}
 }
@@ -140,15 +138,15 @@ func (f *Field) bound(word string, text *string, into *float64, bad func(string,
 		return true
 	}
 	x, err := strconv.ParseFloat(*text, 64)
-	if err != nil || !isDecimal(*text) || f.Type != typeFloat && f.Type != typeDecimal && !isInteger(*text) {
+	if k := f.kind(); err != nil || !isDecimal(*text) || (k.isInteger || !k.isNumber) && !isInteger(*text) {
 		bad("%s=%s is not a number; write %s=10", word, *text, word)
 		return false
 	}
-	if f.Type == typeDecimal && !exactDecimal.MatchString(*text) {
+	if f.kind().isExact && !exactDecimal.MatchString(*text) {
 		bad("%s=%s is not exact; write at most 12 digits and 6 decimals, without zeros at the end", word, *text)
 		return false
 	}
-	if *into = x; f.Type != typeDecimal {
+	if *into = x; !f.kind().isExact {
 		*text = number(x)
 	}
 	return true
@@ -191,48 +189,60 @@ func (f *Field) checkDefault(bad func(string, ...any)) {
 		bad("default must not have quotes, backslashes, dollar signs or control characters; edit the generated code instead")
 		return
 	}
-	switch k := f.kind(); {
-	case k.isValue != nil:
-		if !k.isValue(value) {
-			bad("default=%s is not %s", value, k.values)
-		}
-	case k.isNumber:
-		f.checkNumber(bad)
-	case f.Type == typeString || f.Type == typeText:
-		if strings.TrimSpace(value) != value {
-			bad("default must not start or end with a space")
-		} else if n := utf8.RuneCountInString(value); n < f.MinLength() || n > f.MaxLength() {
-			bad("default=%s has %d characters, which min and max do not allow", value, n)
-		}
-	case f.Type == typeTime:
-		t, err := time.Parse(time.RFC3339, value)
-		if err != nil || !timeEnd.MatchString(value) || t.UTC().Year() > 9999 || t.UTC().Year() < 0 {
-			bad("default=%s is not a time such as 2026-01-02T15:04:05Z", value)
-			return
-		}
-		f.Default = t.UTC().Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z")
-	case f.Type == typeEnum:
-		if !slices.Contains(f.Values, value) {
-			bad("default=%s is not in the enum; %s", value, naming.Suggest(value, f.Values))
-		}
-	default:
+	check := f.kind().checkDefault
+	if check == nil {
 		bad("default is not possible for %s", f.Type)
+		return
+	}
+	check(f, bad)
+}
+
+// checkValue returns the checkDefault of a kind. values describes the valid defaults in the message.
+func checkValue(values string, isValid func(string) bool) func(*Field, reporter) {
+	return func(f *Field, bad reporter) {
+		if !isValid(f.Default) {
+			bad("default=%s is not %s", f.Default, values)
+		}
 	}
 }
 
-// checkNumber is checkDefault for a number.
-func (f *Field) checkNumber(bad func(string, ...any)) {
+// checkText is checkDefault for a string, checkTime for a time, checkEnum for an enum, and checkNumber for a number.
+func (f *Field) checkText(bad reporter) {
+	if strings.TrimSpace(f.Default) != f.Default {
+		bad("default must not start or end with a space")
+	} else if n := utf8.RuneCountInString(f.Default); n < f.MinLength() || n > f.MaxLength() {
+		bad("default=%s has %d characters, which min and max do not allow", f.Default, n)
+	}
+}
+
+func (f *Field) checkTime(bad reporter) {
+	t, err := time.Parse(time.RFC3339, f.Default)
+	if err != nil || !timeEnd.MatchString(f.Default) || t.UTC().Year() > 9999 || t.UTC().Year() < 0 {
+		bad("default=%s is not a time such as 2026-01-02T15:04:05Z", f.Default)
+		return
+	}
+	f.Default = t.UTC().Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z")
+}
+
+func (f *Field) checkEnum(bad reporter) {
+	if !slices.Contains(f.Values, f.Default) {
+		bad("default=%s is not in the enum; %s", f.Default, naming.Suggest(f.Default, f.Values))
+	}
+}
+
+func (f *Field) checkNumber(bad reporter) {
+	k := f.kind()
 	x, err := strconv.ParseFloat(f.Default, 64)
 	switch low, high := f.bounds(); {
 	case err != nil || !isDecimal(f.Default):
 		bad("default=%s is not a number", f.Default)
-	case f.Type == typeInt && (!isInteger(f.Default) || math.Abs(x) > maxInt):
+	case k.isInteger && (!isInteger(f.Default) || math.Abs(x) > k.greatest):
 		bad("default=%s is not an integer between -%d and %d", f.Default, maxInt, maxInt)
-	case f.Type == typeDecimal && !exactDecimal.MatchString(f.Default):
+	case k.isExact && !exactDecimal.MatchString(f.Default):
 		bad("default=%s is not exact; write at most 12 digits and 6 decimals, without zeros at the end", f.Default)
 	case x < low || x > high:
 		bad("default=%s is outside of min and max", f.Default)
-	case f.Type != typeDecimal:
+	case !k.isExact:
 		f.Default = number(x)
 	}
 }

@@ -124,8 +124,7 @@ var declared = []string{"module", "service", "view", "controller", "fields", "cr
 
 // imported are the packages that the templates import.
 var imported = []string{
-	"access", "apitest", "apperr", "context", "fmt", "gin", "kit", "listing", "resource", "rest", "route", "slices", "store", "strconv", "strings", "testing", "testkit",
-	"time",
+	"access", "apitest", "apperr", "context", "gin", "kit", "listing", "resource", "rest", "route", "store", "testing", "testkit", "time",
 }
 
 // checkName reports why the name of a resource is invalid.

@@ -287,31 +287,13 @@ func TestWithoutUsers(t *testing.T) {
 	}
 }
 
-// TestStored checks that tests can store a record with a required unique field of each type.
-func TestStored(t *testing.T) {
+// TestTypesOfTests checks that package testkit knows each type. The matrix of CI tests a resource with each.
+func TestTypesOfTests(t *testing.T) {
 	t.Parallel()
-	for name, k := range kinds {
-		typed := k.goType == "string" || k.goType == "int64" || name == typeRef || strings.HasPrefix(k.stored, k.goType+"(") || strings.HasPrefix(k.stored, "store.At(")
-		if (k.unique == "") != (k.stored == "") || k.stored != "" && !typed {
-			t.Errorf("%s: unique %s, stored %s", name, k.unique, k.stored)
-		}
-	}
-}
-
-// TestDistinct checks that the distinct values of the tests are none of the samples of a unique number.
-func TestDistinct(t *testing.T) {
-	t.Parallel()
-	for _, declaration := range []string{"a:int:unique", "a:int:unique:min=1", "a:int:unique:max=5", "a:decimal:unique:min=1:max=1000", "a:int:unique:max=5000"} {
-		var wrong mistakes
-		f := parseField(declaration, &wrong)
-		var least float64
-		if _, err := fmt.Sscanf(f.Distinct()[strings.IndexByte(f.Distinct(), '(')+1:], "%g + n)", &least); err != nil || wrong != nil {
-			t.Fatal(f.Distinct(), err, wrong)
-		}
-		for n := range 3 {
-			if x := f.number(n); x > least && x < least+200 {
-				t.Errorf("%s: %s returns the sample %v", declaration, f.Distinct(), x)
-			}
+	source := read(t, "../../testkit/field_kinds.go")
+	for _, name := range typeNames() {
+		if !strings.Contains(source, "\n\t\""+name+"\": {") {
+			t.Errorf("testkit/field_kinds.go has no %s", name)
 		}
 	}
 }

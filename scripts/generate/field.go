@@ -37,14 +37,14 @@ type Field struct {
 	index int // position among the fields of the resource
 }
 
-func (f Field) kind() kind { return kinds[f.Type] }
+func (f Field) kind() kind { return kinds()[f.Type] }
 
-// IsText reports whether an absent value is "": the type is string or text, and the field is not unique. Several records can lack
-// a unique value, but "" would be a duplicate.
-func (f Field) IsText() bool { return (f.Type == typeString || f.Type == typeText) && !f.Unique }
+// IsText reports whether an absent value is "". If the field is unique, several records can lack a value, but "" would be a
+// duplicate.
+func (f Field) IsText() bool { return f.kind().neverNull && !f.Unique }
 
 // IsList reports whether the field has a list of values.
-func (f Field) IsList() bool { return strings.HasPrefix(f.Type, "[]") }
+func (f Field) IsList() bool { return f.kind().isList }
 
 // Nullable reports whether the field can be null in a response.
 func (f Field) Nullable() bool {
@@ -76,11 +76,8 @@ var modifierNames = func() (names []string) {
 // String returns the declaration in its canonical form.
 func (f Field) String() string {
 	text := f.Name + ":" + f.Type
-	switch f.Type {
-	case typeEnum:
-		text += "(" + strings.Join(f.Values, ",") + ")"
-	case typeRef, typeRefs:
-		text += "(" + f.Target + ")"
+	if parameter := f.kind().parameter; parameter != nil {
+		text += "(" + parameter(f) + ")"
 	}
 	for _, m := range f.modifiers() {
 		hasValue := m.value != nil && *m.value != ""
@@ -144,7 +141,7 @@ func parseField(text string, wrong *mistakes) Field {
 	seen := map[string]bool{}
 	for i := 1; i < len(parts); i++ {
 		word, value, hasValue := strings.Cut(parts[i], "=")
-		if word == "doc" || (word == "default" || word == "backfill") && (f.Type == typeTime || f.Type == typeURL) { // these values have colons
+		if word == "doc" || (word == "default" || word == "backfill") && f.kind().hasColons {
 			for i+1 < len(parts) && !isModifier(parts[i+1]) {
 				i++
 				value += ":" + parts[i]
@@ -196,7 +193,7 @@ func (f *Field) parseType(text string, bad func(string, ...any)) {
 	if m != nil {
 		name, inner = m[1], m[2]
 	}
-	_, known := kinds[name]
+	k, known := kinds()[name]
 	switch {
 	case text == "":
 		bad("the type is missing; write name:type")
@@ -205,27 +202,36 @@ func (f *Field) parseType(text string, bad func(string, ...any)) {
 		bad("the type comes first; write %s:string:%s", f.Name, text)
 		return
 	case m == nil || !known:
-		bad("unknown type %s; %s", quote(text), naming.Suggest(name, typeNames))
+		bad("unknown type %s; %s", quote(text), naming.Suggest(name, typeNames()))
 		return
-	case name == typeEnum:
-		f.Values = strings.Split(inner, ",")
-		for i, value := range f.Values {
-			if !enumValue.MatchString(value) {
-				bad("values of an enum are letters, digits, - and _; write enum(draft,published)")
-				break
-			}
-			if slices.Contains(f.Values[:i], value) {
-				bad("the enum has %s twice", value)
-			}
-		}
-	case name == typeRef || name == typeRefs:
-		if f.Target = inner; inner == "" {
-			bad("the resource is missing; write %s(article)", name)
-		}
+	case k.parse != nil:
+		f.Type = name
+		k.parse(f, inner, bad)
 	case strings.HasSuffix(text, ")"):
 		bad("%s has no parameters; only enum(…) and ref(…) have", name)
 	}
 	f.Type = name
+}
+
+// parseValues parses the values of an enum.
+func (f *Field) parseValues(text string, bad reporter) {
+	f.Values = strings.Split(text, ",")
+	for i, value := range f.Values {
+		if !enumValue.MatchString(value) {
+			bad("values of an enum are letters, digits, - and _; write enum(draft,published)")
+			break
+		}
+		if slices.Contains(f.Values[:i], value) {
+			bad("the enum has %s twice", value)
+		}
+	}
+}
+
+// parseTarget parses the name of the resource that a reference refers to.
+func (f *Field) parseTarget(name string, bad reporter) {
+	if f.Target = name; name == "" {
+		bad("the resource is missing; write %s(article)", f.Type)
+	}
 }
 
 func (f *Field) parseModifier(word, value string, hasValue bool, bad func(string, ...any)) {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -38,107 +41,141 @@ const (
 	minUnique  = 1000            // number of values that the bounds of a unique field must allow
 )
 
-// kind describes a type of fields. The Go expressions in it are code for the generated module or its tests.
+// kind describes a type of fields: all that the generated module and the messages of this command need to know. Package testkit has
+// the values that the tests send.
 type kind struct {
 	goType    string // Go type of a value
-	isString  bool   // the Go type is a string
-	maxLength int    // maximum length of a string or list without max=; if not 0, min= and max= are lengths
-	limit     int    // maximum of max=, if greater than maxLength
-	isNumber  bool   // min= and max= are values
-	// unique is a Go expression with a different value for each n. The value is at least LOW, or has WIDTH digits. unique is ""
-	// if the type cannot be unique. stored is a Go expression with a different value for each recordID.
-	unique, stored string
-	sample         string                 // a value in the tests; contains WORD, or N for 1, 2 and 3
-	filter         string                 // type of the filter in package listing; "" if there is none
-	operators      string                 // constant of package testkit: the operators of the filter
-	isValue        func(text string) bool // reports whether a default is valid; nil if check has other rules
-	values         string                 // describes the valid defaults in a message
-	rules          []string               // rules of the validator that do not depend on the field
-	format         string                 // format in the API document
-	swaggerType    string                 // type in the API document, if it differs from the Go type
-	longest        string                 // maximum length in the API document, if swag cannot read it from the rules
-	example        string                 // example in the API document, if it does not depend on the field
-	trials         []trial                // values in the test that do not depend on the field
+	operators string // constant of package testkit: the operators of the filter
+	filter    string // type of the filter in package listing; "" if there is none
+	search    bool   // fields can have search
+	unique    bool   // fields can have unique
+	isList    bool
+	neverNull bool // an absent value is "", unless the field is unique
+	converts  bool // a migration can convert values to other types with converts
+	hasColons bool // a default can have colons
+
+	maxLength int     // maximum length of a string or list without max=; if not 0, min= and max= are lengths
+	limit     int     // maximum of max=, if greater than maxLength
+	isNumber  bool    // min= and max= are values
+	greatest  float64 // the greatest absolute value of a number
+	isInteger bool
+	isExact   bool // a number keeps all of its decimals
+	bytes     int  // maximum length of a value in a form, if the value is neither short nor limited by maxLength
+
+	parse        func(f *Field, parameter string, bad reporter) // parses the text in the parentheses after the type; nil if there are none
+	parameter    func(f Field) string                           // that text
+	checkDefault func(f *Field, bad reporter)                   // reports an invalid default; nil if a default is not possible
+	rules        func(f Field) []string                         // rules of the validator besides required, min and max
+	bound        string                                         // beginning of the names of the rules min and max
+	note         func(f Field) string                           // comment on the field
+
+	// In the API document:
+
+	format      string
+	swaggerType string               // type, if it differs from the Go type
+	longest     string               // maximum length, if swag cannot read it from the rules
+	extension   string               // additional property
+	example     func(f Field) string // example of a field without a default
 }
 
-var kinds = map[string]kind{
-	typeString: {
-		goType: "string", isString: true, maxLength: maxString, limit: maxLong, filter: "Text", operators: "ByOrder",
-		stored: "recordID.Hex()", unique: `fmt.Sprintf("%0WIDTHd", n)`,
-	},
-	typeText: {goType: "string", isString: true, maxLength: maxText},
-	typeInt: {
-		goType: "int64", isNumber: true, filter: "Int", operators: "ByOrder",
-		stored: "int64(recordID[10])<<8 + int64(recordID[11])", unique: "float64(LOW + n)",
-		trials: []trial{{`"ten"`, "type"}, {"1.5", "type"}, {"9007199254740992.0", "type"}},
-	},
-	typeFloat: {
-		goType: "float64", isNumber: true, filter: "Float", operators: "ByOrder",
-		trials: []trial{{`"ten"`, "type"}},
-	},
-	typeBool: {
-		goType: "bool", values: "true or false", isValue: func(text string) bool { return text == "true" || text == "false" },
-		filter: "Bool", operators: "ByBool",
-		trials: []trial{{`"true"`, "type"}, {"false", ""}, {"true", ""}},
-	},
-	typeTime: {
-		goType: "store.Time", filter: "Time", operators: "ByOrder",
-		sample: "2026-01-0NT00:00:00.000Z", stored: "store.At(time.Unix(int64(recordID[10])<<8 + int64(recordID[11]), 0))", unique: "store.At(time.Unix(int64(n), 0)).String()",
-		format: "date-time", swaggerType: "string", example: "2026-01-02T15:04:05.678Z", trials: []trial{{`"yesterday"`, "type"}},
-	},
-	typeEmail: {
-		goType: "string", values: "an email address", isValue: isEmail,
-		isString: true, filter: "Text", operators: "ByOrder",
-		sample: "WORD@example.com", stored: "recordID.Hex()", unique: `fmt.Sprintf("a%d@example.com", n)`,
-		rules: []string{"maxbytes=254", "email"}, format: "email", longest: "254", example: "alice@example.com",
-		trials: []trial{{`"nobody"`, "format"}, {`strings.Repeat("a", 243) + "@example.com"`, "max_length"}},
-	},
-	typeURL: {
-		goType: "string", values: "an http:// or https:// URL", isValue: isURL,
-		isString: true, filter: "Text", operators: "ByOrder",
-		sample: "https://example.com/WORD", stored: "recordID.Hex()", unique: `fmt.Sprintf("https://example.com/%d", n)`,
-		rules: []string{"max=2048", "http_url"}, format: "uri", example: "https://example.com/",
-		trials: []trial{
-			{`"javascript:alert(1)"`, "format"}, {`"https://example.com/" + strings.Repeat("x", 2028)`, ""},
-			{`"https://example.com/" + strings.Repeat("x", 2029)`, "max_length"},
+// reporter reports a mistake in a declaration.
+type reporter = func(format string, args ...any)
+
+// always returns a function that ignores the field.
+func always[T any](value T) func(Field) T { return func(Field) T { return value } }
+
+const exampleID = "65f0c1d2e3a4b5c6d7e8f904"
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// kinds returns the kind of each type. It is a function because the kinds refer to functions that call it.
+func kinds() map[string]kind {
+	return map[string]kind{
+		typeString: {
+			goType: "string", operators: "ByOrder", filter: "Text", search: true, unique: true, neverNull: true, converts: true,
+			maxLength: maxString, limit: maxLong, checkDefault: (*Field).checkText, example: Field.exampleText,
 		},
-	},
-	typeEnum: {goType: "string", isString: true, filter: "Enum", operators: "ByEquality", trials: []trial{{`"none of these"`, "one_of"}}},
-	typeRef: {
-		goType: "store.ID", filter: "ID", operators: "ByEquality",
-		sample: "00000000000000000000000N", stored: "recordID", unique: "references",
-		swaggerType: "string", example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
-	},
-	typeDecimal: {
-		goType: "store.Decimal", isNumber: true, filter: "Decimal", operators: "ByOrder", format: "decimal",
-		stored: "store.Decimal(int64(recordID[10])<<8 + int64(recordID[11]))", unique: "strconv.Itoa(LOW + n)",
-		swaggerType: "string", trials: []trial{{`"ten"`, "type"}, {"true", "type"}, {`"0.1234567"`, "type"}, {`"1000000000000"`, "type"}},
-	},
-	typeDate: {
-		goType: "store.Date", values: "a date such as 2026-01-02", isValue: func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil },
-		filter: "Date", operators: "ByOrder", format: "date",
-		sample: "2026-01-0N", stored: "store.Date(time.Unix((int64(recordID[10])<<8 + int64(recordID[11]))*86400, 0).UTC().Format(time.DateOnly))", unique: "time.Unix(int64(n)*86400, 0).UTC().Format(time.DateOnly)",
-		swaggerType: "string", example: "2026-01-02", trials: []trial{{`"2026-02-30"`, "type"}, {"5.0", "type"}},
-	},
-	typeUUID: {
-		goType: "store.UUID", values: "a UUID in lower case", isValue: regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString,
-		filter: "UUID", operators: "ByEquality", format: "uuid",
-		sample: "11111111-0000-4000-8000-00000000000N", stored: `store.UUID("00000000-0000-4000-8000-" + recordID.Hex()[12:])`, unique: `fmt.Sprintf("00000000-0000-4000-8000-%012d", n)`,
-		swaggerType: "string", example: "123e4567-e89b-42d3-a456-426614174000", trials: []trial{{`"x"`, "format"}, {"5.0", "type"}},
-	},
-	typeJSON: {
-		goType: "store.Object", swaggerType: "string", example: `{\"color\": \"red\"}`,
-		trials: []trial{
-			{`"x"`, "type"}, {"[]any{}", "type"}, {`map[string]any{"a": strings.Repeat("x", store.MaxObjectBytes)}`, "max_length"},
-			{`map[string]any{}`, ""},
+		typeText: {
+			goType: "string", search: true, neverNull: true, converts: true,
+			maxLength: maxText, checkDefault: (*Field).checkText, example: Field.exampleText,
 		},
-	},
-	typeStrings: {goType: "[]string", maxLength: maxItems, filter: "Text", operators: "ByItem"},
-	typeInts:    {goType: "[]int64", maxLength: maxItems, filter: "Int", operators: "ByItem", trials: []trial{{`[]any{"x"}`, "type"}, {"[]any{1.5}", "type"}}},
-	typeRefs: {
-		goType: "[]store.ID", maxLength: maxItems, filter: "ID", operators: "ByItem",
-		swaggerType: "array,string", example: "65f0c1d2e3a4b5c6d7e8f904", trials: []trial{{`[]any{"x"}`, "format"}, {"[]any{5.0}", "type"}},
-	},
+		typeInt: {
+			goType: "int64", operators: "ByOrder", filter: "Int", unique: true, converts: true,
+			isNumber: true, isInteger: true, greatest: maxInt, checkDefault: (*Field).checkNumber, example: Field.exampleNumber,
+		},
+		typeFloat: {
+			goType: "float64", operators: "ByOrder", filter: "Float", converts: true,
+			isNumber: true, greatest: math.MaxFloat64, checkDefault: (*Field).checkNumber, example: Field.exampleNumber,
+		},
+		typeDecimal: {
+			goType: "store.Decimal", operators: "ByOrder", filter: "Decimal", unique: true, converts: true,
+			isNumber: true, isExact: true, greatest: maxDecimal, bound: "dec", checkDefault: (*Field).checkNumber,
+			format: "decimal", swaggerType: "string", example: Field.exampleNumber,
+		},
+		typeBool: {
+			goType: "bool", operators: "ByBool", filter: "Bool", converts: true,
+			checkDefault: checkValue("true or false", func(text string) bool { return text == "true" || text == "false" }), example: always("false"),
+		},
+		typeTime: {
+			goType: "store.Time", operators: "ByOrder", filter: "Time", unique: true, converts: true, hasColons: true,
+			checkDefault: (*Field).checkTime, format: "date-time", swaggerType: "string", example: always("2026-01-02T15:04:05.678Z"),
+		},
+		typeDate: {
+			goType: "store.Date", operators: "ByOrder", filter: "Date", unique: true, converts: true,
+			checkDefault: checkValue("a date such as 2026-01-02", func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil }),
+			format:       "date", swaggerType: "string", example: always("2026-01-02"),
+		},
+		typeEmail: {
+			goType: "string", operators: "ByOrder", filter: "Text", search: true, unique: true, converts: true,
+			checkDefault: checkValue("an email address", isEmail), rules: always([]string{"maxbytes=254", "email"}),
+			format: "email", longest: "254", example: always("alice@example.com"),
+		},
+		typeURL: {
+			goType: "string", operators: "ByOrder", filter: "Text", search: true, unique: true, converts: true, hasColons: true, bytes: 2048 * 3,
+			checkDefault: checkValue("an http:// or https:// URL", isURL), rules: always([]string{"max=2048", "http_url"}),
+			format: "uri", example: always("https://example.com/"),
+		},
+		typeUUID: {
+			goType: "store.UUID", operators: "ByEquality", filter: "UUID", unique: true, converts: true,
+			checkDefault: checkValue("a UUID in lower case", uuid.MatchString),
+			format:       "uuid", swaggerType: "string", example: always("123e4567-e89b-42d3-a456-426614174000"),
+		},
+		typeEnum: {
+			goType: "string", operators: "ByEquality", filter: "Enum", converts: true,
+			parse: (*Field).parseValues, parameter: func(f Field) string { return strings.Join(f.Values, ",") }, checkDefault: (*Field).checkEnum,
+			rules:   func(f Field) []string { return []string{"oneof=" + strings.Join(f.Values, " ")} },
+			example: func(f Field) string { return f.Values[0] },
+		},
+		typeJSON: {goType: "store.Object", swaggerType: "string", extension: "x-json=object", example: always(`{\"color\": \"red\"}`)},
+		typeRef: {
+			goType: "store.ID", operators: "ByEquality", filter: "ID", unique: true,
+			parse: (*Field).parseTarget, parameter: func(f Field) string { return f.Target },
+			note:        func(f Field) string { return "ID of " + withArticle(inWords(f.Target)) },
+			swaggerType: "string", example: always(exampleID),
+		},
+		typeStrings: {
+			goType: "[]string", operators: "ByItem", filter: "Text", isList: true, maxLength: maxItems,
+			rules: always([]string{"dive", fmt.Sprint("max=", maxString)}),
+			example: func(f Field) string {
+				word := f.exampleWord()
+				return f.exampleItems(word, func(i int) string { return fmt.Sprintf("%s%03d", word, i) })
+			},
+		},
+		typeInts: {
+			goType: "[]int64", operators: "ByItem", filter: "Int", isList: true, maxLength: maxItems,
+			example: func(f Field) string { return f.exampleItems("1", func(i int) string { return fmt.Sprint(1000 + i) }) },
+		},
+		typeRefs: {
+			goType: "[]store.ID", operators: "ByItem", filter: "ID", isList: true, maxLength: maxItems,
+			parse: (*Field).parseTarget, parameter: func(f Field) string { return f.Target },
+			note:        func(f Field) string { return "IDs of " + inWords(plural(f.Target)) },
+			swaggerType: "array,string",
+			example: func(f Field) string {
+				return strings.Join(slices.Repeat([]string{exampleID}, max(1, f.MinLength())), ",")
+			},
+		},
+	}
 }
 
-var typeNames = slices.Sorted(maps.Keys(kinds))
+// typeNames returns the names of the types, sorted.
+func typeNames() []string { return slices.Sorted(maps.Keys(kinds())) }

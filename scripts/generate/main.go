@@ -170,7 +170,7 @@ func (c cli) ask(p *project) []string {
 	}
 	args := func(fields string) []string { return append([]string{name}, strings.Fields(fields)...) }
 	fields, ok := question("Fields, such as title:string:required:search content:text\n"+
-		"(types: "+strings.Join(typeNames, ", ")+"): ", func(answer string, wrong *mistakes) {
+		"(types: "+strings.Join(typeNames(), ", ")+"): ", func(answer string, wrong *mistakes) {
 		r := declare(call{args: args(answer)}, p.module, p.hasUser(), wrong)
 		if modules, _, err := p.registry(); err == nil {
 			p.resolve(&r, modules, wrong)

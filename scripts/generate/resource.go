@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,6 +46,11 @@ func (r Resource) Caller(method string) string {
 	return "route." + rule
 }
 
+// HasRule reports whether a method has the rule.
+func (r Resource) HasRule(rule string) bool {
+	return slices.ContainsFunc(r.Methods(), func(m string) bool { return kindOf(r.Rules[m]) == rule })
+}
+
 // IsOwn reports whether users see only their own records.
 func (r Resource) IsOwn() bool { return r.Under == "" && r.HasRule(ruleOwn) }
 
@@ -65,10 +71,8 @@ func (r Resource) HasLargeBody() bool {
 			size += f.MaxLength() * maxString * formBytes
 		case f.kind().maxLength > 0:
 			size += f.MaxLength() * formBytes
-		case f.Type == typeURL:
-			size += 2048 * 3
 		default: // enums have short values
-			size += maxString
+			size += cmp.Or(f.kind().bytes, maxString)
 		}
 	}
 	return size > smallBody
@@ -102,6 +106,14 @@ func accessOf(rule string) string {
 // Forbidden reports whether a method rejects users who are neither the owner nor an admin with 403. The response for a hidden
 // record is 404.
 func (r Resource) Forbidden(method string) bool { return r.ownersOnly(method) && !r.hides() }
+
+// hides reports whether a user cannot see the records of another.
+func (r Resource) hides() bool {
+	if above := r.Above(); above != nil {
+		return above.hides()
+	}
+	return r.See() == accessOf(ruleOwn)
+}
 
 // Settable returns the fields that clients set, and ReadOnly the others.
 func (r Resource) Settable() fieldList {
@@ -217,7 +229,7 @@ func (f Field) Go() string { return goName(f.Name) }
 // FilterGo returns the declaration of the filter.
 func (f Field) FilterGo() string {
 	out := fmt.Sprintf("Field: %q, Type: listing.%s", f.Name, f.kind().filter)
-	if f.Type == typeEnum {
+	if f.Values != nil {
 		out += `, Values: []string{"` + strings.Join(f.Values, `", "`) + `"}`
 	}
 	if f.IsList() {
@@ -281,12 +293,15 @@ func (r Resource) ID() string {
 	return fmt.Sprintf("rest.PathID(g, %q)", r.parameter())
 }
 
+// firstParent is testkit.RecordID(0).
+const firstParent = "000000000000000000000001"
+
 // RouteOne and Route are the paths of a record and of the list in the router; DocOne and DocPath are these paths in the API
 // document. Path is the path of the list in the tests, with the ID of the first parent.
 func (r Resource) RouteOne() string { return r.Route() + "/:" + r.parameter() }
 func (r Resource) DocPath() string  { return strings.ReplaceAll(r.Route(), ":id", "{id}") }
 func (r Resource) DocOne() string   { return r.DocPath() + "/{" + r.parameter() + "}" }
-func (r Resource) Path() string     { return strings.ReplaceAll(r.Route(), ":id", recordID(0)) }
+func (r Resource) Path() string     { return strings.ReplaceAll(r.Route(), ":id", firstParent) }
 func (r Resource) Route() string {
 	if above := r.Above(); above != nil {
 		return above.Route() + "/:id/" + r.Plural

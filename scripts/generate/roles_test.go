@@ -78,7 +78,7 @@ func TestRoles(t *testing.T) {
 	for name, want := range map[string]string{
 		"module.go":  declared + "\n",
 		"router.go":  `r.PATCH("/notes/:id", route.Role(user.RoleFrontDesk, user.RolePractitioner), c.update)`,
-		fixturesFile: "\"practitioner\":  {403, 200, 200, 200, 403},",
+		fixturesFile: `"list": "role=practitioner"`,
 	} {
 		if got := read(t, filepath.Join(dir, "modules/note", name)); !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)

@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"slices"
+	"math"
 	"strconv"
 	"strings"
 
@@ -19,35 +19,29 @@ func (f Field) GoType() string {
 
 // rules returns the rules of the field's validate tag.
 func (f Field) rules() (out []string) {
+	k := f.kind()
 	if f.Required {
 		out = append(out, "required")
 	}
-	length, least, greatest := f.kind().maxLength > 0, "min=", "max="
-	if f.Type == typeDecimal {
-		least, greatest = "decmin=", "decmax="
+	if f.Min != "" && (k.isNumber || f.MinLength() > 1) {
+		out = append(out, k.bound+"min="+f.Min)
 	}
-	if f.Min != "" && (!length || f.MinLength() > 1) {
-		out = append(out, least+f.Min)
-	}
-	if length {
+	if k.maxLength > 0 {
 		out = append(out, fmt.Sprint("max=", f.MaxLength()))
 	} else if f.Max != "" {
-		out = append(out, greatest+f.Max)
+		out = append(out, k.bound+"max="+f.Max)
 	}
-	switch f.Type {
-	case typeEnum:
-		out = append(out, "oneof="+strings.Join(f.Values, " "))
-	case typeStrings:
-		out = append(out, "dive", fmt.Sprint("max=", maxString))
+	if k.rules != nil {
+		out = append(out, k.rules(f)...)
 	}
-	return append(out, f.kind().rules...)
+	return out
 }
 
 // Tag returns the struct tag of the field.
 func (f Field) Tag() string {
 	k, extensions := f.kind(), []string(nil)
-	if f.Type == typeJSON {
-		extensions = append(extensions, "x-json=object")
+	if k.extension != "" {
+		extensions = append(extensions, k.extension)
 	}
 	if f.Nullable() {
 		extensions = append(extensions, "x-nullable")
@@ -74,9 +68,6 @@ func (f Field) OptionalTag() string {
 
 // Comment returns a trailing comment with what the type and the tag do not say; "" if there is nothing to add.
 func (f Field) Comment() string {
-	note := map[string]string{
-		typeRef: "ID of " + withArticle(inWords(f.Target)), typeRefs: "IDs of " + inWords(plural(f.Target)),
-	}[f.Type]
 	var notes []string
 	if f.Doc != "" {
 		notes = append(notes, strings.TrimSuffix(f.Doc, "."))
@@ -84,8 +75,8 @@ func (f Field) Comment() string {
 	if f.Unique {
 		notes = append(notes, "unique"+map[string]string{"global": " among all records"}[f.Among])
 	}
-	if note != "" {
-		notes = append(notes, note)
+	if note := f.kind().note; note != nil {
+		notes = append(notes, note(f))
 	}
 	if notes == nil {
 		return ""
@@ -98,19 +89,50 @@ func (f Field) example() string {
 	if f.HasDefault() {
 		return f.Default
 	}
-	switch f.Type {
-	case typeString, typeText:
-		text := "Example " + inWords(naming.Kebab(f.Name, "value"))
-		if len(text) >= f.MinLength() && len(text) <= f.MaxLength() {
-			return text
-		}
-	case typeInt, typeFloat, typeDecimal:
-		return strconv.FormatFloat(f.number(1), 'f', -1, 64)
-	}
-	if text := f.kind().example; f.Type == typeRefs {
-		return strings.Join(slices.Repeat([]string{text}, max(1, f.MinLength())), ",")
-	} else if text != "" {
+	return f.kind().example(f)
+}
+
+func (f Field) exampleText() string {
+	if text := "Example " + inWords(naming.Kebab(f.Name, "value")); len(text) >= f.MinLength() && len(text) <= f.MaxLength() {
 		return text
 	}
-	return f.text(0)
+	word := f.exampleWord()
+	length := min(max(f.MinLength(), len(word)), f.MaxLength())
+	return strings.Repeat(word+"-", length/len(word)+1)[:length]
+}
+
+// exampleWord returns a word, a different one for each field.
+func (f Field) exampleWord() string {
+	words := []string{"amber", "daisy", "garlic", "jasmine", "maple", "poppy", "saffron", "violet"}
+	word := words[f.index%len(words)]
+	if f.index >= len(words) {
+		word += strconv.Itoa(f.index)
+	}
+	return word
+}
+
+// exampleItems returns a list with a first item and, if max= allows it, at least a second item. item returns item i, which begins
+// at 2.
+func (f Field) exampleItems(first string, item func(i int) string) string {
+	out := []string{first}
+	for i := 2; i <= min(max(2, f.MinLength()), f.MaxLength()); i++ {
+		out = append(out, item(i))
+	}
+	return strings.Join(out, ",")
+}
+
+// exampleNumber returns a number between min= and max=.
+func (f Field) exampleNumber() string {
+	low, high := f.bounds()
+	switch hasLow, hasHigh := f.Min != "", f.Max != ""; {
+	case hasLow && hasHigh && f.kind().isInteger:
+		return number(math.Floor(low + (high-low)/2))
+	case hasLow && hasHigh:
+		return number(math.Round((low+(high-low)/2)*1e6) / 1e6)
+	case hasLow:
+		return number(low + 1)
+	case hasHigh:
+		return number(high - 1)
+	}
+	return "20"
 }

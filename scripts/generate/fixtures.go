@@ -1,11 +1,6 @@
 package main
 
-import (
-	"cmp"
-	"slices"
-	"strconv"
-	"strings"
-)
+import "slices"
 
 // The templates of the tests use the methods below.
 
@@ -28,21 +23,24 @@ func (r Resource) Inserters() (out []string) {
 	return out
 }
 
-// OwnerField returns Go code for the owner of a record in the tests, as an element of its struct.
-func (r Resource) OwnerField() string {
-	switch {
-	case !r.Owner:
-		return ""
-	case r.HasClearedOwner():
-		return ", UserID: &ownerID"
-	}
-	return ", UserID: ownerID"
+// Hides reports whether users can refer only to records of their own, or under their own, in the field f.
+func (r Resource) Hides(f Field) bool {
+	return r.Rules[methodCreate] == ruleUser && r.TargetOf(f).hides()
 }
 
-// Hides reports whether users can refer only to their own records in the field f.
-func (r Resource) Hides(f Field) bool {
-	return r.Rules[methodCreate] == ruleUser && f.Target != r.Name && f.Target != r.Under && r.TargetOf(f).IsOwn()
+// HidesParent reports whether users cannot see the parents of other users.
+func (r Resource) HidesParent() bool { return r.Under != "" && r.hides() }
+
+// CallersOf returns who may call a method; see testkit.Resource.
+func (r Resource) CallersOf(method string) string {
+	if r.ownersOnly(method) {
+		return "owner"
+	}
+	return r.Rules[method]
 }
+
+// FilterOperators returns the constant of package testkit with the operators of the field's filter.
+func (f Field) FilterOperators() string { return f.kind().operators }
 
 // Imported returns the resources whose packages the tests import.
 func (r Resource) Imported() (out []Target) {
@@ -59,30 +57,9 @@ func (r Resource) Imported() (out []Target) {
 	return out
 }
 
-// StoredFields returns Go code for the fields of a record whose zero value is not valid in a response or occurs only once, as
-// elements of its struct. The variable recordID has the record's ID.
-func (t Target) StoredFields() string {
-	if t.Name == "user" {
-		return t.Fields.stored(", ", "")
-	}
-	return t.Settable().stored(", Fields: "+t.GoPackage()+".Fields{", "}") + t.ReadOnly().stored(", ReadOnly: "+t.GoPackage()+".ReadOnly{", "}")
-}
-
-// stored is StoredFields for the fields in l, between begin and end.
-func (l fieldList) stored(begin, end string) string {
-	var fields []string
-	for _, f := range l {
-		switch {
-		case f.Unique && f.Required:
-			fields = append(fields, f.Go()+": "+f.kind().stored)
-		case f.Type == typeEnum && (f.Required || f.HasDefault()):
-			fields = append(fields, f.Go()+": "+strconv.Quote(cmp.Or(f.Default, f.Values[0])))
-		}
-	}
-	if fields == nil {
-		return ""
-	}
-	return begin + strings.Join(fields, ", ") + end
+// Needed returns the fields of a record whose zero value is not valid in a response or occurs only once.
+func (t Target) Needed() fieldList {
+	return t.Fields.only(func(f Field) bool { return f.Required && (f.Unique || f.Values != nil) })
 }
 
 // GoPackage returns the name by which the test refers to the target's package.
