@@ -34,28 +34,10 @@ type Deps struct {
 	Digest      func(parts ...string) []byte   // HMAC-SHA-256 of the parts, with a key from MASTER_KEY
 	HTTP        http.RoundTripper              // for requests to other services; traced if traces are enabled
 	Development bool                           // APP_ENV is development
-	Recorded    *Recorded                      // the resources with a log of changes
+	Resources   *Resources                     // what package resource has opened
 	SealKeys    func(purpose string) seal.Keys // derived from the values of MASTER_KEY, in the same order
 	Routes      *route.Table                   // the routes of all modules; complete when the server handles requests
 }
-
-// Recorded has the resources whose changes are in the log, in the order of registration.
-type Recorded struct{ resources []RecordedResource }
-
-// RecordedResource is a resource whose changes are in the log.
-type RecordedResource struct {
-	Collection string // name of the collection, such as articles
-	Record     string // name of a record in kebab-case, such as article
-	// PublicView returns the view of a record for callers without a credential. NotFound: the record does not exist, or these
-	// callers may not see the record.
-	PublicView func(ctx context.Context, id store.ID) (any, error)
-}
-
-// Add registers a resource. Call Add while a module is created.
-func (r *Recorded) Add(resource RecordedResource) { r.resources = append(r.resources, resource) }
-
-// All returns the resources. Call All after all modules are created.
-func (r *Recorded) All() []RecordedResource { return r.resources }
 
 // Hasher hashes passwords. Package password implements it.
 type Hasher interface {

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/term"
 
 	"example.com/ginseng/kit/command"
-	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/transfer"
 )
 
@@ -49,7 +48,7 @@ func (p program) admin(ctx context.Context, args []string, stdout, stderr io.Wri
 		return fmt.Errorf("an EMAIL is needed; %w", command.ErrUsage)
 	}
 	email := flags.Arg(0)
-	handler, done, err := p.open(ctx, stderr, func(db store.DB) store.DB { return db })
+	handler, done, err := p.open(ctx, stderr)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func NewDeps(o DepsOptions) kit.Deps {
 	return kit.Deps{
 		Name: o.Name, DB: db, Now: o.Now, Log: o.Log, Email: queue, Hasher: o.Observer.Hasher(o.Hasher), Limiter: limiter,
 		Cursors: listing.NewCursors(o.MasterKeys...), Digest: keyedDigest(o.MasterKeys[0]), HTTP: o.Observer.Transport(transport), Development: o.Development,
-		Recorded: &kit.Recorded{}, SealKeys: func(purpose string) seal.Keys { return sealKeys(o.MasterKeys, purpose) }, Routes: &route.Table{},
+		Resources: &kit.Resources{}, SealKeys: func(purpose string) seal.Keys { return sealKeys(o.MasterKeys, purpose) }, Routes: &route.Table{},
 	}
 }
 
@@ -129,6 +129,7 @@ type Handler struct {
 	Long       *middleware.LongResponses // must be closed when the server begins to stop
 
 	admins    kit.Admins // can be nil
+	deps      kit.Deps
 	table     *route.Table
 	migrating atomic.Bool // while true, requests are rejected with 503
 }
@@ -148,7 +149,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		return nil, err
 	}
 	h := &Handler{
-		Emails: o.Deps.Email, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, parts.Migrations...), table: cmp.Or(o.Deps.Routes, &route.Table{}),
+		deps: o.Deps, Emails: o.Deps.Email, Migrations: migrate.New(o.Deps.DB, o.Deps.Now, parts.Migrations...), table: cmp.Or(o.Deps.Routes, &route.Table{}),
 	}
 	h.table.Serve(engine, s.APIRoot, o.Documents.OpenAPI)
 	authenticator := middleware.Authenticator{

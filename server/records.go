@@ -18,7 +18,6 @@ import (
 	"example.com/ginseng/kit/exchange"
 	"example.com/ginseng/kit/progress"
 	"example.com/ginseng/kit/records"
-	"example.com/ginseng/kit/store"
 )
 
 const importUsage = `Usage: %[1]s import [--format FORMAT] [--dry-run] [--update-by FIELD] RESOURCE FILE
@@ -180,20 +179,15 @@ func toNewFile(name string, write func(io.Writer) error) error {
 
 // records opens the database, and returns the resources of the service. done closes the database.
 func (p program) records(ctx context.Context, stderr io.Writer) (service *records.Service, done func() error, err error) {
-	var db *records.DB
-	handler, done, err := p.open(ctx, stderr, func(opened store.DB) store.DB {
-		db = records.NewDB(opened)
-		return db
-	})
+	handler, done, err := p.open(ctx, stderr)
 	if err != nil {
 		return nil, nil, err
 	}
-	return records.NewService(db, handler.table), done, nil
+	return records.NewService(handler.deps), done, nil
 }
 
-// open opens the database, and returns the handler of the service with the database that wrap returns. done closes the database.
-// open fails if a migration is pending.
-func (p program) open(ctx context.Context, stderr io.Writer, wrap func(store.DB) store.DB) (handler *Handler, done func() error, err error) {
+// open opens the database, and returns the handler of the service. done closes the database. open fails if a migration is pending.
+func (p program) open(ctx context.Context, stderr io.Writer) (handler *Handler, done func() error, err error) {
 	s, modules, _, err := p.load(".")
 	if err != nil {
 		return nil, nil, err
@@ -216,8 +210,7 @@ func (p program) open(ctx context.Context, stderr io.Writer, wrap func(store.DB)
 	if err != nil {
 		return nil, nil, err
 	}
-	db := wrap(opened)
-	handler, err = p.assemble(s, modules, DepsOptions{DB: db, Log: logger, Sender: sender}, nil)
+	handler, err = p.assemble(s, modules, DepsOptions{DB: opened, Log: logger, Sender: sender}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -228,7 +221,7 @@ func (p program) open(ctx context.Context, stderr io.Writer, wrap func(store.DB)
 		handler.close(closing)
 		return opened.Close()
 	}
-	if err := prepare(ctx, db, handler.Migrations, logger, databaseTimeout, databaseRetry); err != nil {
+	if err := prepare(ctx, opened, handler.Migrations, logger, databaseTimeout, databaseRetry); err != nil {
 		return nil, nil, err
 	}
 	pending, err := handler.Migrations.Pending(ctx)

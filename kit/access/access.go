@@ -30,6 +30,7 @@ const (
 // Principal is the caller of a request. The zero value is an anonymous caller.
 type Principal struct {
 	Master    bool     // the caller has the master key
+	operator  bool     // see Operator
 	UserID    store.ID // zero unless the caller is a user
 	SessionID store.ID // the session of the user token; zero without a user token
 	Epoch     int64    // the current epoch of the user; sessions from earlier epochs have ended
@@ -57,6 +58,13 @@ type Client struct {
 	UserAgent string
 	Trusted   bool // the request has the master key: it comes from a server that acts for many clients
 }
+
+// Operator returns the caller of the commands of an operator, such as import. The caller has the rights of the master key, and every
+// route accepts the caller. No request of a client has it.
+func Operator() Principal { return Principal{Master: true, operator: true} }
+
+// IsOperator reports whether the caller is that of Operator.
+func (p Principal) IsOperator() bool { return p.operator }
 
 // IsUser reports whether the caller is a user.
 func (p Principal) IsUser() bool { return !p.UserID.IsZero() }

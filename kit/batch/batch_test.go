@@ -94,7 +94,7 @@ type record struct {
 // TestSharedLimit deletes two records in one batch. Each deletion stays below the limit of a deletion, but both exceed it.
 func TestSharedLimit(t *testing.T) {
 	t.Parallel()
-	deps := kit.Deps{DB: testdb.Open(t), Now: time.Now, Recorded: &kit.Recorded{}}
+	deps := kit.Deps{DB: testdb.Open(t), Now: time.Now, Resources: &kit.Resources{}}
 	open := func(name string, references ...resource.Reference) *resource.Collection[record] {
 		spec := store.Spec{Name: name, Indexes: []store.Index{{Fields: []string{"to"}}}}
 		return resource.Open(deps, spec, func(r record) record { return r }, resource.Public, resource.Public, references...)

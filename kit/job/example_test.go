@@ -98,7 +98,7 @@ func Example() {
 	}
 	defer db.Close()
 	s := &Service{
-		appointments: resource.Open(kit.Deps{DB: db, Now: time.Now}, store.Spec{Name: "appointments"}, Appointment.View, resource.Own, resource.Own),
+		appointments: resource.Open(kit.Deps{DB: db, Now: time.Now, Resources: &kit.Resources{}}, store.Spec{Name: "appointments"}, Appointment.View, resource.Own, resource.Own),
 		db:           db, emails: printer{}, now: time.Now,
 	}
 	var m Module

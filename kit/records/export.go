@@ -10,7 +10,6 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/exchange"
-	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
@@ -27,7 +26,7 @@ func (s *Service) Count(ctx context.Context, resource string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return t.engine.Engine.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
+	return t.Engine.List(ctx, store.Query{MaxCount: store.CountAll}, nil)
 }
 
 // Export writes all records of a resource, with all fields that the resource's list has. If the list can be sorted, the oldest
@@ -57,17 +56,17 @@ type exporter struct {
 // under exports all lists.
 func (x *exporter) under(ctx context.Context, parents []store.ID) error {
 	if len(parents) == len(x.target.parents) {
-		return x.list(ctx, x.target.path(parents))
+		return x.list(ctx, x.target.list(parents))
 	}
 	e := x.target.parents[len(parents)]
 	q := store.Query{Limit: pageRecords, Fields: []string{"id"}}
 	if len(parents) > 0 {
-		q.Filter = store.Eq(e.spec.Parent, parents[len(parents)-1])
+		q.Filter = store.Eq(e.Spec.Parent, parents[len(parents)-1])
 	}
 	for {
 		var docs []store.Document
 		_, err := e.Engine.List(ctx, q, func() any {
-			docs = append(docs, e.spec.NewDocument())
+			docs = append(docs, e.NewDocument())
 			return docs[len(docs)-1]
 		})
 		if err != nil || len(docs) == 0 {
@@ -86,19 +85,26 @@ func (x *exporter) under(ctx context.Context, parents []store.ID) error {
 func (x *exporter) list(ctx context.Context, path string) error {
 	x.lists++
 	skipHeader := x.Format == exchange.CSV && x.lists > 1
-	c := &call{export: &rest.Exports{Context: ctx, Rows: x.Progress}, body: func(data []byte) error {
+	out := writerFunc(func(data []byte) (int, error) {
+		n := len(data)
 		if skipHeader {
 			_, data, _ = bytes.Cut(data, []byte("\r\n"))
 			skipHeader = false
 		}
 		_, err := x.out.Write(data)
-		return err
-	}}
+		return n, err
+	})
 	query := url.Values{"format": {string(x.Format)}, "sort": {"createdAt"}}
-	err := x.send(ctx, c, http.MethodGet, path, query, nil)
+	err := x.table.Export(ctx, operator, path, query, out, x.Progress)
 	if apperr.Is(err, apperr.ValidationFailed) { // the list cannot be sorted
 		query.Del("sort")
-		err = x.send(ctx, c, http.MethodGet, path, query, nil)
+		err = x.table.Export(ctx, operator, path, query, out, x.Progress)
 	}
 	return err
 }
+
+// writerFunc is a function that is an io.Writer.
+type writerFunc func([]byte) (int, error)
+
+// Write implements io.Writer.
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -34,7 +34,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 }
 
 // eachPage calls do with each page of the file. It reads one page ahead.
-func (im *Importer) eachPage(ctx context.Context, reader *exchange.Reader, do func([]*record) error) error {
+func (im *importing) eachPage(ctx context.Context, reader *exchange.Reader, do func([]*record) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	pages := make(chan []*record)
 	group.Go(func() error {
@@ -67,7 +67,7 @@ func (im *Importer) eachPage(ctx context.Context, reader *exchange.Reader, do fu
 	return group.Wait()
 }
 
-func (im *Importer) readPage(reader *exchange.Reader) (page []*record, err error) {
+func (im *importing) readPage(reader *exchange.Reader) (page []*record, err error) {
 	for size := 0; len(page) < pageRecords && size < pageBytes; {
 		read, err := reader.Next()
 		if err != nil {
@@ -81,13 +81,22 @@ func (im *Importer) readPage(reader *exchange.Reader) (page []*record, err error
 	return page, nil
 }
 
+// record is a record of the file, and the state of its import.
+type record struct {
+	exchange.Record
+	err     error // why the record is not stored
+	id      store.ID
+	fields  map[string]jsontext.Value
+	doc     store.Document // see build
+	updated bool
+	kept    bool
+}
+
 // parse decodes the line, and sets the fields and the ID of the record.
 func (r *record) parse(resource string) {
-	r.doc, r.wrote = nil, false
 	if r.err = r.Err; r.err != nil {
 		return
 	}
-	r.fields = nil
 	// The API rejects duplicate names later.
 	if err := jsonv2.Unmarshal(r.JSON, &r.fields, jsontext.AllowDuplicateNames(true)); err != nil || r.fields == nil {
 		r.err = errors.New("the line is not a JSON object")

@@ -1,135 +1,40 @@
-// Package records imports the records of a resource from a file, and exports them. Imports and exports call the routes of the
-// API in process, with the master key. Therefore, the API validates imported records, and an export has all fields of the list.
+// Package records imports the records of a resource from a file, and exports them. An import creates records with the resource.Creator
+// of the module, so the rules of the API apply to them. An export has all fields of the list. Use package exchange to read or write the
+// formats only, package transfer to copy a whole database, and package batch to let clients of the API store several records together.
 package records
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
-	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
-	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/suggest"
 )
 
-// Service provides access to the resources of a service, for imports and exports.
+// Service imports and exports the records of a service.
 type Service struct {
-	db     *DB
-	table  *route.Table
-	engine *gin.Engine // has the routes of resources, with the middleware allow
+	db        store.DB
+	table     *route.Table
+	resources *kit.Resources
 }
 
-// NewService returns the Service of the resources in the table. The collections were opened with db.
-func NewService(db *DB, table *route.Table) *Service {
-	s := &Service{db: db, table: table, engine: gin.New()}
-	for _, r := range table.Routes() {
-		if r.Resource != "" {
-			s.engine.Handle(r.Method, r.Path, slices.Concat(r.With, []gin.HandlerFunc{allow, rest.Handle(r.Handler, r.Query...)})...)
-		}
-	}
-	return s
-}
-
-// allow treats a request as a request with the master key, whatever callers the route accepts.
-func allow(g *gin.Context) {
-	rest.SetCaller(g, access.Principal{Master: true})
-	call, ok := callOf(g.Request.Context())
-	if !ok {
-		return
-	}
-	call.g = g
-	rest.SetExports(g, call.export)
-	g.Next()
-	call.err = rest.Failure(g)
-}
-
-// call is a request that is handled in process, and its response. The context of the request contains the call.
-type call struct {
-	g       *gin.Context // set by allow
-	err     error        // error of the response
-	header  http.Header
-	body    func([]byte) error // nil: the body of the response is not used
-	bodyErr error              // the error that body returned
-	export  *rest.Exports      // nil: the request is not an export
-
-	// The following fields are for an import.
-	on     *Importer
-	record *record
-}
-
-type callKey struct{}
-
-func callOf(ctx context.Context) (*call, bool) {
-	c, ok := ctx.Value(callKey{}).(*call)
-	return c, ok
-}
-
-// Header implements http.ResponseWriter.
-func (c *call) Header() http.Header { return c.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (c *call) WriteHeader(int) {}
-
-// Flush implements http.Flusher.
-func (c *call) Flush() {}
-
-// Write implements http.ResponseWriter.
-func (c *call) Write(p []byte) (int, error) {
-	if c.body == nil {
-		return len(p), nil
-	}
-	if err := c.body(p); err != nil {
-		c.bodyErr = err
-		return 0, err
-	}
-	return len(p), nil
-}
-
-// send sends a request, and returns the error of the response.
-func (s *Service) send(ctx context.Context, c *call, method, path string, query url.Values, body []byte) (err error) {
-	target := s.table.Root() + path
-	if query != nil {
-		target += "?" + query.Encode()
-	}
-	request, err := http.NewRequestWithContext(context.WithValue(ctx, callKey{}, c), method, target, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	c.header = http.Header{}
-	defer func() {
-		v := recover()
-		if v != nil && v != http.ErrAbortHandler {
-			panic(v)
-		}
-		if v != nil {
-			err = cmp.Or(c.bodyErr, error(c.g.Errors.Last())) // the error that aborted an export
-		}
-	}()
-	s.engine.ServeHTTP(c, request)
-	return errors.Join(c.err, c.bodyErr)
+// NewService returns the Service for the resources of the modules that were created with d. The table of d.Routes must be mounted.
+func NewService(d kit.Deps) *Service {
+	return &Service{db: d.DB, table: d.Routes, resources: d.Resources}
 }
 
 // target is a resource whose records are imported or exported.
 type target struct {
-	name             string
-	list, collection string // paths of the list, with a parameter, such as :id, for each parent; list has the root of the API
-	engine           *engine
-	parents          []*engine // outermost first
-	routes           []*route.Route
+	*kit.Resource
+	path    string          // path of the list below the root of the API, with a parameter, such as :id, for each parent
+	parents []*kit.Resource // outermost first
+	routes  []*route.Route
 }
 
 // target returns the resource with the name.
@@ -141,42 +46,42 @@ func (s *Service) target(name string) (*target, error) {
 		}
 		return nil, fmt.Errorf("there is no resource %q; %s", name, hint)
 	}
-	t := &target{name: name, engine: s.db.engines[name]}
+	t := &target{Resource: s.resources.Named(name)}
 	for _, r := range s.table.Routes() {
 		if r.Resource == name && (r.IsList() || r.IsRecord()) {
 			t.routes = append(t.routes, r)
 		}
 		if r.Resource == name && r.IsList() {
-			t.list, t.collection = r.Path, strings.TrimPrefix(r.Path, s.table.Root())
+			t.path = strings.TrimPrefix(r.Path, s.table.Root())
 		}
 	}
-	segments := strings.Split(t.collection, "/")
+	segments := strings.Split(t.path, "/")
 	for i, segment := range segments {
 		if !strings.HasPrefix(segment, ":") {
 			continue
 		}
-		parent := s.db.engines[segments[i-1]]
+		parent := s.resources.Named(segments[i-1])
 		if parent == nil {
 			return nil, fmt.Errorf("the records of %s are under %s, which is not a collection", name, segments[i-1])
 		}
 		t.parents = append(t.parents, parent)
 	}
-	if t.engine == nil || t.collection == "" || len(t.parents) > 0 && t.engine.spec.Parent == "" {
+	if t.Resource == nil || t.path == "" || len(t.parents) > 0 && t.Spec.Parent == "" {
 		return nil, fmt.Errorf("the resource %s is not stored in a collection of this name, so its records cannot be imported or exported", name)
 	}
 	return t, nil
 }
 
-// has reports whether the resource has a route with the method: for a record if ofRecord is true, otherwise for the collection.
+// has reports whether the resource has a route with the method: for a record if ofRecord is true, otherwise for the list.
 func (t *target) has(method string, ofRecord bool) bool {
 	return slices.ContainsFunc(t.routes, func(r *route.Route) bool {
 		return r.Method == method && r.IsRecord() == ofRecord
 	})
 }
 
-// path returns the path of the list of the records under the parents.
-func (t *target) path(parents []store.ID) string {
-	segments := strings.Split(t.collection, "/")
+// list returns the path of the list of the records under the parents.
+func (t *target) list(parents []store.ID) string {
+	segments := strings.Split(t.path, "/")
 	for i, segment := range segments {
 		if strings.HasPrefix(segment, ":") {
 			segments[i], parents = parents[0].Hex(), parents[1:]
@@ -185,20 +90,35 @@ func (t *target) path(parents []store.ID) string {
 	return strings.Join(segments, "/")
 }
 
-// under returns the IDs of the parent and its ancestors, outermost first.
-func (t *target) under(ctx context.Context, parent store.ID) ([]store.ID, error) {
-	ids := []store.ID{parent}
-	for i := len(t.parents) - 1; i > 0; i-- {
-		e := t.parents[i]
-		doc := e.spec.NewDocument()
-		if err := e.Engine.First(ctx, store.Eq("id", ids[0]), doc); err != nil {
-			return nil, apperr.Replace(err, apperr.NotFound, apperr.Invalid(unknownParent(t.engine.spec.Parent)))
+// ancestors returns the IDs of the parent of a record and of the ancestors of the parent, outermost first.
+func (t *target) ancestors(ctx context.Context, doc store.Document) (ids []store.ID, err error) {
+	child := t.Resource
+	for _, parent := range slices.Backward(t.parents) {
+		id := field(doc, child.Spec.Parent).Interface().(store.ID)
+		ids = append([]store.ID{id}, ids...)
+		child, doc = parent, parent.NewDocument()
+		if len(ids) == len(t.parents) {
+			break
 		}
-		ids = append([]store.ID{field(doc, e.spec.Parent).Interface().(store.ID)}, ids...)
+		if err := parent.Engine.First(ctx, store.Eq("id", id), doc); err != nil {
+			return nil, apperr.Replace(err, apperr.NotFound, t.unknownParent())
+		}
 	}
 	return ids, nil
 }
 
-func unknownParent(param string) apperr.Field {
-	return apperr.Field{In: "body", Param: param, Code: apperr.UnknownReference, Message: "There is no such record."}
+// unknownParent returns the error for a record whose parent does not exist.
+func (t *target) unknownParent() error {
+	return apperr.Invalid(apperr.Field{In: "body", Param: t.Spec.Parent, Code: apperr.UnknownReference, Message: "There is no such record."})
+}
+
+// canCreate returns an error if the records of the resource cannot be imported.
+func (t *target) canCreate() error {
+	switch {
+	case !t.has(http.MethodPost, false):
+		return fmt.Errorf("the API cannot create records of %s", t.Name)
+	case t.Creator == nil:
+		return fmt.Errorf("records of %s cannot be imported, because their module creates them without a resource.Creator; see resource.NewCreator", t.Name)
+	}
+	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/exchange"
 	"example.com/ginseng/kit/listing"
@@ -24,6 +25,7 @@ import (
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/server"
 	"example.com/ginseng/testkit"
 	"example.com/ginseng/testkit/testdb"
 )
@@ -109,36 +111,38 @@ type person struct {
 type world struct {
 	testing.TB
 	*records.Service
-	DB     *records.DB
+	DB     store.DB
 	people *store.Collection[person]
 	things *resource.Collection[thing]
 	parts  *resource.Collection[part]
 	owner  store.ID
-	// more is called after a thing was created.
-	more func(ctx context.Context, t thing) error
+	makes  *resource.Creator[thing, createFields]
+
+	makesParts *resource.Creator[part, PartFields]
 }
 
 var thingList = listing.Spec{Name: "things", Search: []string{"title"}, Sort: []string{"title", "createdAt"}, View: view{}, Changes: true}
 
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
-	return worldOf(tb, testdb.Open(tb))
+	return worldOf(tb, testdb.Open(tb), nil)
 }
 
-func worldOf(tb testing.TB, db store.DB) *world {
+// worldOf returns a world. more, if it is not nil, is called after a thing was created.
+func worldOf(tb testing.TB, db store.DB, more func(context.Context, *world, thing) error) *world {
 	tb.Helper()
-	gin.SetMode(gin.ReleaseMode)
-	w := &world{TB: tb, DB: records.NewDB(db)}
+	w := &world{TB: tb, DB: db}
 	d := testkit.Deps(tb, w.DB, time.Now)
 	people := resource.Open(d, store.Spec{Name: "people"}, func(p person) person { return p }, resource.Public, resource.Public)
 	w.people = people.Unrestricted()
 	w.things = resource.Open(d, thingList.Store(store.Index{Fields: []string{"code"}, Unique: true}, store.Index{Fields: []string{"count"}, Unique: true}), thing.view, resource.Own, resource.Own,
 		resource.Owner(people, resource.Keep), resource.ToSelf("friend", resource.Clear), resource.To("related", people, resource.Clear))
 	w.parts = resource.Open(d, listing.Spec{Name: "parts", Sort: []string{"createdAt"}, View: partView{}}.Store(), part.view, nil, nil, resource.Under("thingId", w.things))
-	var table route.Table
-	table.Serve(gin.New(), "/api", nil)
-	w.routes(table.Router(), d)
-	w.Service = records.NewService(w.DB, &table)
+	w.creators(d, more)
+	s := server.Settings{APIRoot: "/api", MasterKeys: []string{testkit.MasterKey}}
+	_, err := server.NewHandler(server.HandlerOptions{Settings: s, Deps: d, Modules: []kit.Module{module{w, d}}})
+	w.must(err)
+	w.Service = records.NewService(d)
 	w.must(w.DB.Prepare(tb.Context()))
 	w.owner = w.person()
 	return w
@@ -157,25 +161,50 @@ func (w *world) person() store.ID {
 	return p.ID
 }
 
-// routes adds routes as the generator writes them.
-func (w *world) routes(r *route.Router, d kit.Deps) {
+// creators declares how things and parts are made.
+func (w *world) creators(d kit.Deps, more func(context.Context, *world, thing) error) {
+	build := func(caller access.Principal, in createFields) (t thing, err error) {
+		t = thing{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), Fields: in.Fields, UserID: caller.OwnerOf(in.UserID), State: "new"}
+		if t.Title == "forbidden" {
+			err = apperr.New(apperr.Forbidden, "The service forbids this title.")
+		}
+		return t, err
+	}
+	var create func(context.Context, access.Principal, thing) (thing, error)
+	if more != nil {
+		create = func(ctx context.Context, caller access.Principal, t thing) (thing, error) {
+			if err := w.things.Create(ctx, caller, t); err != nil {
+				return t, err
+			}
+			return t, more(ctx, w, t)
+		}
+	}
+	w.makes = resource.NewCreator(w.things, build, create)
+	w.makesParts = resource.NewCreator(w.parts, func(_ access.Principal, in PartFields) (part, error) {
+		return part{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), PartFields: in}, nil
+	}, nil)
+}
+
+type module struct {
+	*world
+	kit.Deps
+}
+
+// Parts implements kit.Module.
+func (module) Parts() kit.Parts { return kit.Parts{} }
+
+// Routes adds routes as the generator writes them.
+func (w module) Routes(r *route.Router) {
+	d := w.Deps
 	list, parts := listing.NewLister(thingList, d.Cursors), listing.NewLister(listing.Spec{Name: "parts", Sort: []string{"createdAt"}, View: partView{}}, d.Cursors)
 	r.Resource(listing.Spec{Name: "things"}).POST("/things", route.User, func(g *gin.Context) error {
 		in, err := rest.Bind[createFields](g, view{})
 		if err != nil {
 			return err
 		}
-		t := thing{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), Fields: in.Fields, UserID: rest.Caller(g).OwnerOf(in.UserID), State: "new"}
-		if t.Title == "forbidden" {
-			return apperr.New(apperr.Forbidden, "The service forbids this title.")
-		}
-		if err := w.things.Create(g.Request.Context(), rest.Caller(g), t); err != nil {
+		t, err := w.makes.Create(g.Request.Context(), rest.Caller(g), in)
+		if err != nil {
 			return err
-		}
-		if w.more != nil {
-			if err := w.more(g.Request.Context(), t); err != nil {
-				return err
-			}
 		}
 		return rest.Created(g, t.Meta, t.view())
 	})
@@ -214,8 +243,8 @@ func (w *world) routes(r *route.Router, d kit.Deps) {
 		if err != nil {
 			return err
 		}
-		p := part{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), PartFields: in, ThingID: id}
-		if err := w.parts.Under(id).Create(g.Request.Context(), rest.Caller(g), p); err != nil {
+		p, err := w.makesParts.Under(id).Create(g.Request.Context(), rest.Caller(g), in)
+		if err != nil {
 			return err
 		}
 		return rest.Created(g, p.Meta, p.view())
@@ -309,7 +338,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func testRoundTrip(t *testing.T, db store.DB) {
-	w := worldOf(t, db)
+	w := worldOf(t, db, nil)
 	r, rejected := w.run(w.hard(), records.ImportOptions{})
 	w.wants(r, records.Result{Created: 16})
 	if rejected != nil {
@@ -366,7 +395,7 @@ func TestErrors(t *testing.T) {
 }
 
 func testErrors(t *testing.T, db store.DB) {
-	w := worldOf(t, db)
+	w := worldOf(t, db, nil)
 	owner := `","userId":"` + w.owner.Hex() + `"`
 	bad := strings.Join([]string{
 		`{"title":"one` + owner + `,"code":"one"}`,
@@ -437,12 +466,23 @@ func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 // TestDryRun checks lines without storing anything.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.run(w.file(1, 1), records.ImportOptions{})
-	w.more = func(ctx context.Context, t thing) error {
-		_, err := w.people.Update(ctx, store.Eq("id", w.owner), store.Set("createdAt", store.At(time.Unix(1, 0))))
-		return errors.Join(err, w.people.Insert(ctx, person{store.NewMeta(t.ID, t.CreatedAt)}))
+	for name, more := range map[string]func(context.Context, *world, thing) error{
+		"plain": nil,
+		"more": func(ctx context.Context, w *world, t thing) error {
+			_, err := w.people.Update(ctx, store.Eq("id", w.owner), store.Set("createdAt", store.At(time.Unix(1, 0))))
+			return errors.Join(err, w.people.Insert(ctx, person{store.NewMeta(t.ID, t.CreatedAt)}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testDryRun(t, more)
+		})
 	}
+}
+
+func testDryRun(t *testing.T, more func(context.Context, *world, thing) error) {
+	w := worldOf(t, testdb.Open(t), more)
+	w.run(w.file(1, 1), records.ImportOptions{})
 	before, people := w.export("things", exchange.NDJSON), w.count("people")
 	dup := strings.ReplaceAll(w.file(7, 1), `"c7"`, `"c1"`)
 	r, rejected := w.run(w.file(1, 5)+dup+"{}", records.ImportOptions{DryRun: true})
@@ -473,7 +513,7 @@ func TestUpdateBy(t *testing.T) {
 }
 
 func testUpdateBy(t *testing.T, db store.DB) {
-	w := worldOf(t, db)
+	w := worldOf(t, db, nil)
 	w.run(w.file(1, testdb.Size(600, 20)), records.ImportOptions{})
 	csv := "code,title,count,userId\r\nc1,changed,,\r\nc2,,7000,\r\nc9999,new,,'" + w.owner.Hex() + "\r\n,no code,,\r\nc2,again,,\r\n"
 	r, rejected := w.run(csv, records.ImportOptions{Format: exchange.CSV, UpdateBy: "code"})
@@ -516,9 +556,8 @@ func TestServiceWritesMore(t *testing.T) {
 	t.Parallel()
 	for name, conditional := range map[string]bool{"each record": false, "a late record": true} {
 		test := func(t *testing.T, db store.DB) {
-			w := worldOf(t, db)
 			fail := apperr.New(apperr.Conflict, "The service fails after it has written.")
-			w.more = func(ctx context.Context, t thing) error {
+			w := worldOf(t, db, func(ctx context.Context, w *world, t thing) error {
 				if conditional && *t.Count < 700 {
 					return nil
 				}
@@ -529,7 +568,7 @@ func TestServiceWritesMore(t *testing.T) {
 					return fail
 				}
 				return nil
-			}
+			})
 			people := w.count("people")
 			r, rejected := w.run(w.file(1, 1200), records.ImportOptions{})
 			w.wants(r, records.Result{Created: 1199, Rejected: 1})

@@ -52,7 +52,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	d := kit.Deps{DB: db, Now: time.Now} // a module receives its Deps from the server
+	d := kit.Deps{DB: db, Now: time.Now, Resources: &kit.Resources{}} // a module receives its Deps from the server
 
 	shelves := resource.Open(d, store.Spec{Name: "shelves"}, Shelf.View, resource.Public, resource.Admins)
 	books := resource.Open(d, store.Spec{Name: "books"}, Book.View, resource.Own, resource.Own,

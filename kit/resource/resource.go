@@ -139,10 +139,12 @@ type Collection[D store.Document] struct {
 	db          store.DB
 	name        string
 	view        func(D) any
+	viewOf      any // a zero view
 	see, change Access
 	references  []Reference
 	within      *store.ID                        // the parent of the records; nil: the records of all parents; see Under
 	onDelete    []func(context.Context, D) error // see OnDelete
+	registered  *kit.Resource
 }
 
 // Open declares a collection, and registers its references with their targets. The see parameter selects the records that a
@@ -162,15 +164,17 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		}
 	}
 	c := &Collection[D]{
-		all: store.Open[D](d.DB, spec), db: d.DB, name: spec.Name, view: func(doc D) any { return view(doc) },
+		all: store.Open[D](d.DB, spec), db: d.DB, name: spec.Name, view: func(doc D) any { return view(doc) }, viewOf: *new(V),
 		see: see, change: change, references: references,
 	}
 	if c.parent() == nil && (see == nil || change == nil) {
 		panic(fmt.Sprintf("resource: %s has no parent, so Open's see and change parameters must not be nil; pass Public, for example", spec.Name))
 	}
-	if spec.Changes {
-		d.Recorded.Add(kit.RecordedResource{Collection: spec.Name, Record: recordName(reflect.TypeFor[D]().Name()), PublicView: c.publicView})
+	c.registered = &kit.Resource{
+		Name: spec.Name, Record: recordName(reflect.TypeFor[D]().Name()), Spec: spec, Engine: c.Engine(), PublicView: c.publicView,
+		NewDocument: func() store.Document { return any(new(D)).(store.Document) },
 	}
+	d.Resources.Add(c.registered)
 	for i := range references {
 		r := &references[i]
 		if r.target == nil {
@@ -181,11 +185,12 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		if r.onDelete != Keep {
 			r.target.referredBy(referrer[D]{c, r}.plan)
 		}
+		c.registered.References = append(c.registered.References, kit.Reference{Field: r.field, Resource: r.target.resource(), Parent: r.parent != nil})
 	}
 	return c
 }
 
-// publicView is the PublicView function of the collection's kit.RecordedResource.
+// publicView is the PublicView function of the collection's kit.Resource.
 func (c *Collection[D]) publicView(ctx context.Context, id store.ID) (any, error) {
 	doc, err := c.Get(ctx, access.Principal{}, id)
 	if err != nil {
@@ -251,8 +256,10 @@ func idsOf(value any) []store.ID {
 	return nil
 }
 
-// value returns the value of a reference in a document.
-func (r Reference) value(doc any) any { return reflect.ValueOf(doc).FieldByIndex(r.index).Interface() }
+// value returns the value of a reference in a document, or in a document that doc points to.
+func (r Reference) value(doc any) any {
+	return reflect.Indirect(reflect.ValueOf(doc)).FieldByIndex(r.index).Interface()
+}
 
 // refersTo returns the filter that selects the records that refer to one of the IDs.
 func (r Reference) refersTo(ids []store.ID) store.Filter {

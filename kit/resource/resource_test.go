@@ -52,7 +52,7 @@ func newWorld(t *testing.T) world {
 }
 
 func worldOf(t *testing.T, db store.DB) world {
-	return world{t, kit.Deps{DB: db, Now: time.Now, Recorded: &kit.Recorded{}}}
+	return world{t, kit.Deps{DB: db, Now: time.Now, Resources: &kit.Resources{}}}
 }
 
 func (w world) open(name string, see, change Access, references ...Reference) *Collection[node] {

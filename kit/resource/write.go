@@ -1,8 +1,11 @@
 package resource
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"example.com/ginseng/kit/access"
@@ -95,6 +98,63 @@ func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc 
 	return invalid(unknown)
 }
 
+// maxChecked is the maximum number of IDs that checkAll looks up with one query.
+const maxChecked = 500
+
+// checkAll returns for each of the new records the error of mayChangeParent or of check. The caller must act for all users.
+func (c *Collection[D]) checkAll(ctx context.Context, caller access.Principal, docs []store.Document) ([]error, error) {
+	errs := make([]error, len(docs))
+	parents := map[store.ID]error{}
+	for i, doc := range docs {
+		if r := c.parent(); r != nil {
+			id := idsOf(r.value(doc))[0]
+			err, known := parents[id]
+			if !known {
+				err = c.mayChangeParent(ctx, caller, *any(doc).(*D))
+				parents[id] = err
+			}
+			errs[i] = err
+		}
+	}
+	unknown := make([][]apperr.Field, len(docs))
+	for _, r := range c.references {
+		found, err := r.findAll(ctx, caller, docs)
+		if err != nil {
+			return nil, err
+		}
+		for i, doc := range docs {
+			if value := r.value(doc); r.parent == nil && r.needsCheck(caller, value) {
+				unknown[i] = append(unknown[i], r.unknown(idsOf(value), found)...)
+			}
+		}
+	}
+	for i := range docs {
+		errs[i] = cmp.Or(errs[i], invalid(unknown[i]))
+	}
+	return errs, nil
+}
+
+// findAll returns the records that the documents refer to, and that the caller may see.
+func (r Reference) findAll(ctx context.Context, caller access.Principal, docs []store.Document) (map[store.ID]any, error) {
+	all := map[store.ID]any{}
+	if r.parent != nil {
+		return all, nil
+	}
+	var ids []store.ID
+	for _, doc := range docs {
+		ids = append(ids, idsOf(r.value(doc))...)
+	}
+	slices.SortFunc(ids, func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) })
+	for chunk := range slices.Chunk(slices.Compact(ids), maxChecked) {
+		found, _, err := r.target.Find(ctx, caller, chunk, nil, "id")
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, found)
+	}
+	return all, nil
+}
+
 // checkChanges is like check, but for an update of a stored record. It checks only the references that change.
 func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principal, stored D, changes []store.Change) error {
 	var unknown []apperr.Field
@@ -141,6 +201,11 @@ func (r Reference) check(ctx context.Context, caller access.Principal, value any
 	if err != nil {
 		return nil, err
 	}
+	return r.unknown(ids, found), nil
+}
+
+// unknown returns an error for each of the IDs in a value that is not in found.
+func (r Reference) unknown(ids []store.ID, found map[store.ID]any) (unknown []apperr.Field) {
 	for i, id := range ids {
 		if _, ok := found[id]; ok {
 			continue
@@ -151,5 +216,5 @@ func (r Reference) check(ctx context.Context, caller access.Principal, value any
 		}
 		unknown = append(unknown, apperr.Field{In: "body", Param: param, Code: apperr.UnknownReference, Message: "There is no such record."})
 	}
-	return unknown, nil
+	return unknown
 }

@@ -74,19 +74,9 @@ func BindSome[T any](g *gin.Context) (in T, err error) {
 func bind[T any](g *gin.Context, partial bool, views []any) (in T, given []string, err error) {
 	params, err := Body(g)
 	if err == nil {
-		requestOf(g).bound = reflect.TypeFor[T]()
 		given, err = params.decode(&in, partial, views...)
 	}
 	return in, given, err
-}
-
-// Bound returns the names of the parameters that the last Bind or BindPatch of the request accepts, or nil if neither function
-// was called.
-func Bound(g *gin.Context) []string {
-	if requestOf(g).bound == nil {
-		return nil
-	}
-	return store.FieldNames(requestOf(g).bound)
 }
 
 // Parser is implemented by the types of parameters that are neither scalars nor lists of scalars. ParseInput receives the name

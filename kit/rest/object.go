@@ -9,14 +9,14 @@ import (
 	"example.com/ginseng/kit/apperr"
 )
 
-// DecodeObject decodes a JSON object in a body, such as an item of a list, into the struct that dst points to, with the rules of
-// Bind. Param of each error is the name of a field of the object, or "" if raw is not an object or has a duplicate name.
-func DecodeObject(raw json.RawMessage, dst any) []apperr.Field {
+// DecodeObject decodes a JSON object, such as an item of a list in a body, into the struct that dst points to, with the rules of
+// Bind. It ignores the fields of views. Param of each error is the name of a field of the object, or "" if raw is not an object or has a duplicate name.
+func DecodeObject(raw json.RawMessage, dst any, views ...any) []apperr.Field {
 	object, err := parseObject(raw)
 	if err != nil {
 		return []apperr.Field{{In: "body", Code: apperr.Type, Message: "Must be a JSON object without duplicate names."}}
 	}
-	_, err = Params{json: object}.decode(dst, false)
+	_, err = Params{json: object}.decode(dst, false, views...)
 	var invalid *apperr.Error
 	if errors.As(err, &invalid) {
 		return invalid.Fields

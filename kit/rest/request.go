@@ -16,7 +16,6 @@ import (
 	"encoding/base64"
 	"maps"
 	"net/url"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,8 +74,7 @@ type request struct {
 	stream *Stream // see SetStream
 	events int     // number of events written to the stream
 
-	exports *Exports     // see SetExports
-	bound   reflect.Type // struct of the parameters; see Bound
+	exports *Exports // see SetExports
 
 	query     url.Values
 	queryErr  error

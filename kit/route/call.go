@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 
@@ -39,7 +40,7 @@ type Response struct {
 // memory of its own: Call relies on those of the request that ctx belongs to. If the handler fails, err is its error, and the
 // Response is the problem. If it panics after the beginning of its response, the Response has the status 500 and no body. NotFound:
 // there is no route of a resource. NotSupported: the request would be an export, or the route has the option Raw.
-func (t *Table) Call(ctx context.Context, caller access.Principal, r Request) (response Response, err error) {
+func (t *Table) Call(ctx context.Context, caller access.Principal, r Request) (Response, error) {
 	target := url.URL{Path: t.root + r.Path, RawQuery: r.Query.Encode()}
 	switch row := t.Match(r.Method, target.Path); {
 	case row == nil || row.Resource == "":
@@ -64,15 +65,40 @@ func (t *Table) Call(ctx context.Context, caller access.Principal, r Request) (r
 			request.Header.Set(name, value)
 		}
 	}
-	w := &recorder{header: http.Header{}, status: http.StatusOK}
+	var body bytes.Buffer
+	w := &recorder{header: http.Header{}, status: http.StatusOK, body: &body}
+	if err := t.serve(w, request, c); err != nil {
+		return Response{Status: http.StatusInternalServerError, Header: http.Header{}, Logged: err}, err
+	}
+	return Response{Status: w.status, Header: w.header, Body: body.Bytes(), Logged: c.logged}, c.failure
+}
+
+// Export exports a list in process, as Call: the list at the path, with the query, which has the parameter format. It writes the rows
+// to body as it reads them. written, if it is not nil, is called after n rows are written. Export fails if body fails.
+func (t *Table) Export(ctx context.Context, caller access.Principal, path string, query url.Values, body io.Writer, written func(n int)) error {
+	target := url.URL{Path: t.root + path, RawQuery: query.Encode()}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return err
+	}
+	c := &call{Reader: bytes.NewReader(nil), caller: caller, exports: &rest.Exports{Context: ctx, Rows: written}}
+	request.Body = c
+	w := &recorder{header: http.Header{}, status: http.StatusOK, body: body}
+	if err := t.serve(w, request, c); err != nil {
+		return cmp.Or(w.err, err)
+	}
+	return c.failure
+}
+
+// serve handles a request of the call. It returns an error if the handler panics after the beginning of its response.
+func (t *Table) serve(w *recorder, request *http.Request, c *call) (err error) {
 	defer func() {
-		if v := recover(); v != nil { // of a handler that had begun its response; c.logged is what middleware.Recovery has recorded
-			err = cmp.Or(c.logged, fmt.Errorf("panic: %v", v))
-			response = Response{Status: http.StatusInternalServerError, Header: http.Header{}, Logged: err}
+		if v := recover(); v != nil {
+			err = cmp.Or(c.logged, fmt.Errorf("panic: %v", v)) // c.logged is what middleware.Recovery has recorded
 		}
 	}()
 	t.engine.ServeHTTP(w, request)
-	return Response{Status: w.status, Header: w.header, Body: w.body.Bytes(), Logged: c.logged}, c.failure
+	return nil
 }
 
 // call is the body of a request of Table.Call. It marks the request: a client cannot send such a body, and the handlers that
@@ -81,8 +107,9 @@ type call struct {
 	*bytes.Reader
 	caller  access.Principal
 	id      string
-	failure error // the error of the response
-	logged  error // see Response
+	exports *rest.Exports // see Export
+	failure error         // the error of the response
+	logged  error         // see Response
 }
 
 // Close implements io.Closer.
@@ -118,6 +145,9 @@ func returnFailure(g *gin.Context) {
 	}
 	g.Set(callKey, c)
 	rest.SetRequestID(g, c.id)
+	if c.exports != nil {
+		rest.SetExports(g, c.exports)
+	}
 	defer func() {
 		c.failure = rest.Failure(g)
 		if last := g.Errors.Last(); last != nil {
@@ -131,9 +161,15 @@ func returnFailure(g *gin.Context) {
 type recorder struct {
 	header http.Header
 	status int
-	body   bytes.Buffer
+	body   io.Writer
+	err    error // of body
 }
 
-func (r *recorder) Header() http.Header         { return r.header }
-func (r *recorder) WriteHeader(status int)      { r.status = status }
-func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
+func (r *recorder) Header() http.Header    { return r.header }
+func (r *recorder) WriteHeader(status int) { r.status = status }
+func (r *recorder) Flush()                 {}
+
+func (r *recorder) Write(p []byte) (n int, err error) {
+	n, r.err = r.body.Write(p)
+	return n, r.err
+}

@@ -20,6 +20,7 @@ func New(d kit.Deps, users resource.Target) *Module {
 	articles := resource.Open(d, storeSpec(), Article.View, resource.Public, resource.Own,
 		resource.Owner(users, resource.Keep))
 	service := &Service{articles: articles, now: d.Now}
+	service.Creator = resource.NewCreator(articles, service.New, nil)
 	return &Module{articles, &controller{service: service, lister: listing.NewLister(spec(), d.Cursors)}}
 }
 

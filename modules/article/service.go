@@ -13,14 +13,14 @@ import (
 
 // Service has the business rules of articles.
 type Service struct {
+	*resource.Creator[Article, CreateFields]
 	articles *resource.Collection[Article]
 	now      func() time.Time
 }
 
-// Create creates an article of the caller or, for an admin, of another user. ValidationFailed: a reference is unknown.
-func (s *Service) Create(ctx context.Context, caller access.Principal, in CreateFields) (Article, error) {
-	a := Article{Meta: store.NewMeta(store.NewID(), store.At(s.now())), Fields: in.Fields, UserID: caller.OwnerOf(in.UserID)}
-	return a, s.articles.Create(ctx, caller, a)
+// New returns a new article of the caller or, for an admin, of another user. Create and imports store it.
+func (s *Service) New(caller access.Principal, in CreateFields) (Article, error) {
+	return Article{Meta: store.NewMeta(store.NewID(), store.At(s.now())), Fields: in.Fields, UserID: caller.OwnerOf(in.UserID)}, nil
 }
 
 // Get returns an article, or NotFound.

@@ -57,7 +57,7 @@ func newService(d kit.Deps, s Settings) *Service {
 		log:        d.Log,
 		now:        d.Now,
 	}
-	d.Recorded = &kit.Recorded{} // the log has changes of users, but there are no webhook events of them
+	d.Resources = &kit.Resources{} // the log has changes of users, but there are no webhook events of them
 	service.referred = resource.Open(d, storeSpec(), User.Public, resource.Public, resource.Admins)
 	service.users = service.referred.Unrestricted()
 	d.Email.Handle(noticeKind, service.buildNotice)

@@ -82,7 +82,7 @@ func (s *Service) use(ctx context.Context, id store.ID, body string) error {
 // or was deleted, the body has only the ID of the record.
 func (s *Service) newBody(ctx context.Context, d Delivery) (string, error) {
 	var data any = map[string]any{"id": d.RecordID}
-	if r, ok := s.resource(d.Collection); ok && !strings.HasSuffix(d.Type, "."+string(store.Deleted)) {
+	if r := s.resources.Named(d.Collection); r != nil && !strings.HasSuffix(d.Type, "."+string(store.Deleted)) {
 		view, err := r.PublicView(ctx, *d.RecordID)
 		if err == nil {
 			data = view

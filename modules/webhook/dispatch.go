@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
 )
@@ -21,7 +20,7 @@ const (
 // dispatch creates the deliveries of the events in the log until ctx ends. Several instances can run dispatch at the same time,
 // because a delivery has the same ID no matter which instance creates it.
 func (s *Service) dispatch(ctx context.Context) {
-	if len(s.recorded.All()) == 0 {
+	if len(s.resources.Recorded()) == 0 {
 		return
 	}
 	for ctx.Err() == nil {
@@ -103,8 +102,8 @@ func (s *Service) create(ctx context.Context, webhooks []Webhook, entries []stor
 	now := store.At(s.now())
 	due := map[store.ID]bool{}
 	for _, e := range entries {
-		r, ok := s.resource(e.Collection)
-		if !ok || e.Type == store.Reset {
+		r := s.resources.Named(e.Collection)
+		if r == nil || e.Type == store.Reset {
 			continue
 		}
 		for _, w := range webhooks {
@@ -135,13 +134,4 @@ func (s *Service) create(ctx context.Context, webhooks []Webhook, entries []stor
 	_, err := s.cursors.Update(ctx, store.And(store.Eq("id", cursorID), store.Eq("version", c.Version)),
 		store.Set("number", next.Number), store.Set("changeId", next.ChangeID))
 	return err
-}
-
-func (s *Service) resource(collection string) (kit.RecordedResource, bool) {
-	all := s.recorded.All()
-	i := slices.IndexFunc(all, func(r kit.RecordedResource) bool { return r.Collection == collection })
-	if i < 0 {
-		return kit.RecordedResource{}, false
-	}
-	return all[i], true
 }

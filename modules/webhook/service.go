@@ -27,7 +27,7 @@ type Service struct {
 	bodies     *store.Collection[Body]
 	lanes      *store.Collection[Lane]
 	cursors    *store.Collection[Cursor]
-	recorded   *kit.Recorded
+	resources  *kit.Resources
 	keys       seal.Keys // keys that encrypt the secrets
 	sender     *sender
 	emails     *email.Queue
@@ -40,7 +40,7 @@ type Service struct {
 
 func newService(d kit.Deps, users Users, sender *sender) *Service {
 	return &Service{
-		db: d.DB, users: users, recorded: d.Recorded, keys: d.SealKeys("webhooks"), sender: sender, emails: d.Email, now: d.Now, log: d.Log,
+		db: d.DB, users: users, resources: d.Resources, keys: d.SealKeys("webhooks"), sender: sender, emails: d.Email, now: d.Now, log: d.Log,
 		webhooks: store.Open[Webhook](d.DB, webhookSpec()), deliveries: store.Open[Delivery](d.DB, deliveryStoreSpec()),
 		bodies: store.Open[Body](d.DB, bodySpec()),
 		lanes:  store.Open[Lane](d.DB, laneSpec()), cursors: store.Open[Cursor](d.DB, cursorSpec()),
@@ -300,7 +300,7 @@ const allEvents = "*"
 // validEvents returns the values that Fields.Events can contain.
 func (s *Service) validEvents() []string {
 	valid := []string{allEvents}
-	for _, r := range s.recorded.All() {
+	for _, r := range s.resources.Recorded() {
 		for _, change := range append([]string{anyChange}, changeTypes...) {
 			valid = append(valid, r.Record+"."+change)
 		}

@@ -10,8 +10,9 @@ import (
 // edits are edits of the module visit, as a project makes them: a rule, a route, a field of the view, a parameter of New, and
 // tests. Each is a file with an old and a new text.
 var edits = [][3]string{
-	{"modules/visit/service.go", `	return visit, s.visits.Create(ctx, caller, visit)
-}`, `	if err := s.check(ctx, visit); err != nil {
+	{"modules/visit/module.go", "service.New, nil)", "service.New, service.create)"},
+	{"modules/visit/service.go", `// Get returns`, `func (s *Service) create(ctx context.Context, caller access.Principal, visit Visit) (Visit, error) {
+	if err := s.check(ctx, visit); err != nil {
 		return visit, err
 	}
 	return visit, s.visits.Create(ctx, caller, visit)
@@ -28,7 +29,9 @@ func (s *Service) check(ctx context.Context, v Visit) error {
 		return apperr.New(apperr.Conflict, "The practitioner has another visit at this time.")
 	}
 	return err
-}`},
+}
+
+// Get returns`},
 	{"modules/visit/service.go", `	return s.visits.Update(ctx, caller, id, expected, in.Changes()...)`, `	visit, err := s.visits.Get(ctx, caller, id)
 	if err != nil {
 		return visit, err

@@ -30,19 +30,22 @@ func (t Slot) overlaps(other Slot) bool {
 
 // book stores an appointment with its first invoice. Conflict: the practitioner has another appointment at this time. The
 // appointment is pending until the last write. If the service is killed before, another caller or a job cancels it.
-func (s *Service) book(ctx context.Context, caller access.Principal, a Appointment) error {
+func (s *Service) book(ctx context.Context, caller access.Principal, a Appointment) (Appointment, error) {
 	if a.StartsAt.UTC().Truncate(day) != a.EndsAt.Add(-1).UTC().Truncate(day) {
-		return apperr.Invalid(apperr.Field{In: "body", Param: "minutes", Code: apperr.Max, Message: "An appointment must end on the day on which it starts."})
+		return a, apperr.Invalid(apperr.Field{In: "body", Param: "minutes", Code: apperr.Max, Message: "An appointment must end on the day on which it starts."})
 	}
-	if err := s.appointments.Create(ctx, caller, a); err != nil {
-		return err
+	if err := s.appointments.Create(ctx, asAdmin(caller), a); err != nil {
+		return a, err
 	}
 	err := s.confirm(ctx, a)
-	if err == nil || apperr.Is(err, apperr.Unavailable) {
-		return err
+	if err == nil {
+		return s.Get(ctx, caller, a.ID) // as booked
+	}
+	if apperr.Is(err, apperr.Unavailable) {
+		return a, err
 	}
 	all := access.Principal{UserID: caller.UserID, Role: access.RoleAdmin}
-	return errors.Join(err, s.appointments.Delete(ctx, all, a.ID, nil)) // and its invoice
+	return a, errors.Join(err, s.appointments.Delete(ctx, all, a.ID, nil)) // and its invoice
 }
 
 // confirm makes a pending appointment a booked one.

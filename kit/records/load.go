@@ -1,0 +1,119 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// loader stores pages with store.Engine.Load. It stores a page while the next page is read and checked. When a record refers to
+// another record of the resource, which may be one that Load rejects, the import continues without Load.
+type loader struct {
+	*importing
+	loading chan error // receives the result of the Load in progress; nil: no Load is in progress
+	page    []*record  // the page that Load stores
+	loaded  bool       // Load was called, so finish must call DB.Prepare
+}
+
+// store starts storing the records of a page, whose documents are built.
+func (l *loader) store(ctx context.Context, page []*record) error {
+	if slices.ContainsFunc(pending(page), func(r *record) bool { return l.target.Creator.RefersToOwn(r.doc) }) {
+		l.importing.load = nil
+		if err := l.finish(ctx); err != nil {
+			return err
+		}
+		return l.importing.store(ctx, page)
+	}
+	if err := l.checkAll(ctx, pending(page)); err != nil {
+		return err
+	}
+	if err := l.wait(); err != nil {
+		return err
+	}
+	if err := l.keep(ctx, page); err != nil {
+		return err
+	}
+	records := pending(page)
+	loading := make(chan error, 1)
+	l.loading, l.page, l.loaded = loading, page, true
+	go func() { loading <- l.loadAll(ctx, records) }()
+	return nil
+}
+
+// wait waits for the Load in progress, and counts its records.
+func (l *loader) wait() error {
+	if l.loading == nil {
+		return nil
+	}
+	err := <-l.loading
+	l.loading = nil
+	if err == nil {
+		l.count(l.page)
+	}
+	return err
+}
+
+// finish waits for the last Load, and prepares the database.
+func (l *loader) finish(ctx context.Context) error {
+	err := l.wait()
+	if l.loaded && ctx.Err() == nil {
+		err = errors.Join(err, l.db.Prepare(ctx))
+	}
+	return err
+}
+
+// loadAll stores the documents of records. It rejects a record that conflicts with another record.
+func (l *loader) loadAll(ctx context.Context, records []*record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	docs, ids := make([]store.Document, len(records)), make([]any, len(records))
+	for i, r := range records {
+		docs[i], ids[i] = r.doc, r.id
+	}
+	err := l.target.Engine.Load(ctx, docs)
+	if err == nil || !apperr.Is(err, apperr.Conflict) {
+		return err
+	}
+	stored, storedErr := l.stored(ctx, ids) // MongoDB keeps the documents that it stored before the conflict
+	if storedErr != nil {
+		return storedErr
+	}
+	records = slices.DeleteFunc(records, func(r *record) bool { return stored[r.id] })
+	switch len(records) {
+	case 0:
+		return nil
+	case 1:
+		if duplicate := l.checkUnique(ctx, records[0].doc); duplicate != nil { // the error of checkUnique names the fields on all databases
+			err = duplicate
+		}
+		records[0].err = err
+		return nil
+	}
+	half := len(records) / 2
+	if err := l.loadAll(ctx, records[:half]); err != nil {
+		return err
+	}
+	return l.loadAll(ctx, records[half:])
+}
+
+// checkAll sets the err of records whose references are invalid.
+func (im *importing) checkAll(ctx context.Context, records []*record) error {
+	docs := make([]store.Document, len(records))
+	for i, r := range records {
+		docs[i] = r.doc
+	}
+	errs, err := im.target.Creator.Check(ctx, operator, docs)
+	if err != nil {
+		return err
+	}
+	for i, r := range records {
+		if r.err = im.creationError(errs[i]); isFatal(r.err) {
+			return r.err
+		}
+	}
+	return nil
+}

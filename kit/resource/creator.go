@@ -1,0 +1,105 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/store"
+)
+
+// Creator creates the records of a collection, for the API and for imports, so that the same rules apply to both. In is the struct
+// with the parameters; see rest.Bind. A Creator must not be used before the module is complete.
+type Creator[D store.Document, In any] struct {
+	records *Collection[D]
+	build   func(access.Principal, In) (D, error)
+	create  func(context.Context, access.Principal, D) (D, error) // nil: records.Create
+	parent  *store.ID                                             // see Under
+}
+
+// NewCreator returns the Creator of a collection, which imports use from then on.
+//
+// The build function returns the record that a caller creates with the parameters, without the ID of its parent. It has the rules
+// about the fields of one record, and must neither read nor write the database. An import replaces fields that are not parameters,
+// such as the ID, if its file has them.
+//
+// The create function stores the record, and returns it as stored. nil stands for Collection.Create. A rule that reads other records, a
+// call of another service, or a write of another record needs a function of the module's own, which calls Collection.Create, for
+// example in store.DB.Atomic. Without such a function, an import into an empty collection is faster.
+func NewCreator[D store.Document, In any](
+	c *Collection[D], build func(access.Principal, In) (D, error), create func(context.Context, access.Principal, D) (D, error),
+) *Creator[D, In] {
+	creator := &Creator[D, In]{records: c, build: build, create: create}
+	c.registered.Creator = importer[D, In]{creator}
+	return creator
+}
+
+// Under returns the Creator of the records under a parent.
+func (c *Creator[D, In]) Under(parent store.ID) *Creator[D, In] {
+	children := *c
+	children.parent = &parent
+	return &children
+}
+
+// Create creates a record with the parameters. It returns the errors of the build and create functions. For those of
+// Collection.Create, see there.
+func (c *Creator[D, In]) Create(ctx context.Context, caller access.Principal, in In) (doc D, err error) {
+	if doc, err = c.build(caller, in); err != nil {
+		return doc, err
+	}
+	if c.parent != nil {
+		reflect.ValueOf(&doc).Elem().FieldByIndex(c.records.parent().index).Set(reflect.ValueOf(*c.parent))
+	}
+	return c.store(ctx, caller, doc)
+}
+
+func (c *Creator[D, In]) store(ctx context.Context, caller access.Principal, doc D) (D, error) {
+	if c.create != nil {
+		return c.create(ctx, caller, doc)
+	}
+	return doc, c.records.Create(ctx, caller, doc)
+}
+
+// importer is the kit.Creator of a Creator.
+type importer[D store.Document, In any] struct{ *Creator[D, In] }
+
+// New implements kit.Creator.
+func (i importer[D, In]) New(caller access.Principal, parameters json.RawMessage) (store.Document, error) {
+	var in In
+	if fields := rest.DecodeObject(parameters, &in, i.records.viewOf); fields != nil {
+		return nil, apperr.Invalid(fields...)
+	}
+	doc, err := i.build(caller, in)
+	if err != nil {
+		return nil, err
+	}
+	return any(&doc).(store.Document), nil
+}
+
+// Parameters implements kit.Creator.
+func (i importer[D, In]) Parameters() []string { return store.FieldNames(reflect.TypeFor[In]()) }
+
+// Create implements kit.Creator.
+func (i importer[D, In]) Create(ctx context.Context, caller access.Principal, doc store.Document) error {
+	_, err := i.store(ctx, caller, *any(doc).(*D))
+	return err
+}
+
+// Plain implements kit.Creator.
+func (i importer[D, In]) Plain() bool { return i.create == nil }
+
+// RefersToOwn implements kit.Creator.
+func (i importer[D, In]) RefersToOwn(doc store.Document) bool {
+	return slices.ContainsFunc(i.records.references, func(r Reference) bool {
+		return r.target == Target(i.records) && len(idsOf(r.value(doc))) > 0
+	})
+}
+
+// Check implements kit.Creator.
+func (i importer[D, In]) Check(ctx context.Context, caller access.Principal, docs []store.Document) ([]error, error) {
+	return i.records.checkAll(ctx, caller, docs)
+}
