@@ -97,19 +97,17 @@ func (f Field) exampleText() string {
 		return text
 	}
 	word := f.exampleWord()
+	if f.index >= len(exampleWords) {
+		word += strconv.Itoa(f.index)
+	}
 	length := min(max(f.MinLength(), len(word)), f.MaxLength())
 	return strings.Repeat(word+"-", length/len(word)+1)[:length]
 }
 
-// exampleWord returns a word, a different one for each field.
-func (f Field) exampleWord() string {
-	words := []string{"amber", "daisy", "garlic", "jasmine", "maple", "poppy", "saffron", "violet"}
-	word := words[f.index%len(words)]
-	if f.index >= len(words) {
-		word += strconv.Itoa(f.index)
-	}
-	return word
-}
+var exampleWords = []string{"amber", "daisy", "garlic", "jasmine", "maple", "poppy", "saffron", "violet"}
+
+// exampleWord returns the word in the examples of the field.
+func (f Field) exampleWord() string { return exampleWords[f.index%len(exampleWords)] }
 
 // exampleItems returns a list with a first item and, if max= allows it, at least a second item. item returns item i, which begins
 // at 2.
