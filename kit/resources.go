@@ -33,7 +33,6 @@ type Resource struct {
 type Reference struct {
 	Field    string
 	Resource string // name of the resource that the field refers to
-	Parent   bool   // the record is under the other record
 }
 
 // Creator creates records of a resource that are read from a file.
@@ -64,6 +63,20 @@ func (r *Resources) Named(name string) *Resource {
 		return nil
 	}
 	return r.all[i]
+}
+
+// References returns for each resource the names of the resources that its fields refer to, by field.
+func (r *Resources) References() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, resource := range r.all {
+		for _, reference := range resource.References {
+			if all[resource.Name] == nil {
+				all[resource.Name] = map[string]string{}
+			}
+			all[resource.Name][reference.Field] = reference.Resource
+		}
+	}
+	return all
 }
 
 // Recorded returns the resources whose changes are in the log.

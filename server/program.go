@@ -22,6 +22,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/command"
 	"example.com/ginseng/kit/password"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/transfer"
@@ -177,12 +178,15 @@ func (p program) collections() ([]store.Spec, error) {
 	return db.Specs, err
 }
 
-// routes prints the table of routes as JSON.
+// routes prints the table of routes, and the references of resources, as JSON.
 func (p program) routes(w io.Writer) error {
 	return p.describe(&transfer.Recorder{}, func(h *Handler) error {
 		out := json.NewEncoder(w)
 		out.SetIndent("", "\t")
-		return out.Encode(h.table.Describe())
+		return out.Encode(struct {
+			route.Description
+			References map[string]map[string]string `json:"references,omitempty"` // see kit.Resources.References
+		}{h.table.Describe(), h.deps.Resources.References()})
 	})
 }
 

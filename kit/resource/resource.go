@@ -185,7 +185,7 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		if r.onDelete != Keep {
 			r.target.referredBy(referrer[D]{c, r}.plan)
 		}
-		c.registered.References = append(c.registered.References, kit.Reference{Field: r.field, Resource: r.target.resource(), Parent: r.parent != nil})
+		c.registered.References = append(c.registered.References, kit.Reference{Field: r.field, Resource: r.target.resource()})
 	}
 	return c
 }

@@ -29,6 +29,7 @@ const readScope, writeScope = ":read", ":write"
 // The extensions that describe access; docs/client.md explains them.
 const (
 	callerMark, rolesMark, scopeMark, batchMark, settingMark, resourceMark = "x-caller", "x-roles", "x-scope", "x-batch", "x-setting", "x-resource"
+	referenceMark                                                          = "x-reference"
 )
 
 // Descriptions that a route implies.
@@ -43,7 +44,8 @@ const (
 type joiner struct {
 	*spec.Swagger
 	rows    map[string][]row // by documented path and, after a space, method
-	hasKeys bool             // the service has API keys
+	table   Table
+	hasKeys bool // the service has API keys
 }
 
 // ErrMismatch means that the annotations do not fit the routes or the error codes of the service.
@@ -51,7 +53,7 @@ var ErrMismatch = errors.New("the annotations do not fit the service")
 
 // join adds to the operations of a document what the table knows. ErrMismatch: the table does not have an operation.
 func join(swagger *spec.Swagger, table Table) error {
-	j := joiner{Swagger: swagger, rows: map[string][]row{}}
+	j := joiner{Swagger: swagger, rows: map[string][]row{}, table: table}
 	if swagger.Paths != nil {
 		_, j.hasKeys = swagger.Paths.Paths[apiKeysPath]
 	}
@@ -120,6 +122,11 @@ func (j joiner) operation(op *spec.Operation, rows []row, p string) {
 	}
 	j.parameters(op, r, p)
 	j.resource(op, r, p)
+	for i, parameter := range op.Parameters {
+		if target := j.table.References[r.Resource][parameter.Name]; target != "" && parameter.In == "formData" {
+			op.Parameters[i].AddExtension(referenceMark, target)
+		}
+	}
 	for status, implied := range impliedErrors(r) {
 		response, annotated := op.Responses.StatusCodeResponses[status]
 		switch {
@@ -310,6 +317,12 @@ func (j joiner) resource(op *spec.Operation, r row, p string) {
 	}
 	if _, owned := record.Properties["userId"]; owned {
 		about["own"] = "user"
+	}
+	for field, target := range j.table.References[r.List.Name] {
+		if property, has := record.Properties[field]; has {
+			property.AddExtension(referenceMark, target)
+			record.Properties[field] = property
+		}
 	}
 	tag := spec.NewTag(op.Tags[0], "", nil)
 	tag.AddExtension(resourceMark, about)

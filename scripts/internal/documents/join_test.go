@@ -50,7 +50,7 @@ func (o operations) joined(t *testing.T, add func(*route.Router)) (*spec.Swagger
 	if err != nil {
 		t.Fatal(err)
 	}
-	var description Table
+	description := Table{References: map[string]map[string]string{"things": {"title": "titles", "gone": "others"}}}
 	if err := json.Unmarshal(printed, &description); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,9 @@ func TestFacts(t *testing.T) {
 	}
 	ops.operation("GET /users/{id}/api-keys")
 	ops.operation("GET /things", returns(200, "listing.Page-Thing", "tag-of-things"))
-	ops.operation("POST /things", returns(201, "BigThing", "tag-of-things"))
+	ops.operation("POST /things", returns(201, "BigThing", "tag-of-things"), func(op *spec.Operation) {
+		op.AddParam(spec.FormDataParam("title")).AddParam(spec.FormDataParam("other"))
+	})
 	ops.operation("GET /things/{id}")
 	ops.operation("DELETE /things/{id}")
 	ops.operation("PATCH /things/{id}", forbidden)
@@ -236,6 +238,13 @@ func TestFacts(t *testing.T) {
 	want := `[{"name":"plans","x-resource":{"name":"plans","path":"/plans","record":"big-thing","title":"id"}},{"name":"tag-of-things","x-resource":{"name":"things","path":"/things","record":"big-thing","title":"title"}}]`
 	if tags, err := json.Marshal(swagger.Tags); err != nil || string(tags) != want {
 		t.Errorf("%v: %s", err, tags)
+	}
+	record, _ := json.Marshal(swagger.Definitions["BigThing"].Properties)
+	body, _ := json.Marshal(ops["POST /things"].Parameters[:2])
+	for _, got := range []string{string(record), string(body)} {
+		if strings.Count(got, `"x-reference"`) != 1 || !strings.Contains(got, `"x-reference":"titles"`) {
+			t.Errorf("references: %s", got)
+		}
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 type Table struct {
 	Routes []row
 	Codes  []string // error codes besides the general ones
+	// References has for each resource the resources that its fields refer to, by field.
+	References map[string]map[string]string
 }
 
 // row is a route.Route.
