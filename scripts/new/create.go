@@ -176,7 +176,8 @@ func (s source) goMod(src []byte) ([]byte, error) {
 	} else if s.runtime.Path == "" {
 		replaced, version = "./"+runtimeDir, ""
 	}
-	edits := []error{f.AddGoStmt(own.Go.Version), f.AddRequire(modulePath, required), f.AddReplace(modulePath, "", replaced, version)}
+	edits := []error{f.AddGoStmt(own.Go.Version), f.AddRequire(modulePath, required), f.AddReplace(modulePath, "", replaced, version),
+		f.AddIgnore("node_modules")} // packages of npm can contain Go files
 	if s.runtime.Path == modulePath {
 		edits = append(edits, f.DropReplace(modulePath, ""))
 	}

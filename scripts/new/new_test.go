@@ -24,6 +24,7 @@ func TestNew(t *testing.T) {
 		"README.md":                       "# Web Shop\n",
 		".ginseng.json":                   `"google"`,
 		".github/workflows/ci.yml":        "make lint",
+		"go.mod":                          "ignore node_modules",
 		".gitattributes":                  "third_party/** -text",
 		"modules/user/emails/layout.html": "<p>Web Shop</p>",
 		"modules/user/user_test.go":       `"github.com/you/shop/modules/user"`,
