@@ -305,7 +305,7 @@ func (s *suite) tryReadOnly(r Request, success int, valid func(...any) map[strin
 		}
 	}
 	r.JSON = unchanged
-	s.compare(s.expect(success, r).JSON(success), unchanged)
+	s.expect(success, r)
 }
 
 // checkUnique checks that two records cannot have the same value of a unique field.
