@@ -116,9 +116,6 @@ type world struct {
 	things *resource.Collection[thing]
 	parts  *resource.Collection[part]
 	owner  store.ID
-	makes  *resource.Creator[thing, createFields]
-
-	makesParts *resource.Creator[part, PartFields]
 }
 
 var thingList = listing.Spec{Name: "things", Search: []string{"title"}, Sort: []string{"title", "createdAt"}, View: view{}, Changes: true}
@@ -179,8 +176,8 @@ func (w *world) creators(d kit.Deps, more func(context.Context, *world, thing) e
 			return t, more(ctx, w, t)
 		}
 	}
-	w.makes = resource.NewCreator(w.things, build, create)
-	w.makesParts = resource.NewCreator(w.parts, func(_ access.Principal, in PartFields) (part, error) {
+	resource.NewCreator(w.things, build, create)
+	resource.NewCreator(w.parts, func(_ access.Principal, in PartFields) (part, error) {
 		return part{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), PartFields: in}, nil
 	}, nil)
 }
@@ -197,18 +194,9 @@ func (module) Parts() kit.Parts { return kit.Parts{} }
 func (w module) Routes(r *route.Router) {
 	d := w.Deps
 	list, parts := listing.NewLister(thingList, d.Cursors), listing.NewLister(listing.Spec{Name: "parts", Sort: []string{"createdAt"}, View: partView{}}, d.Cursors)
-	r.Resource(listing.Spec{Name: "things"}).POST("/things", route.User, func(g *gin.Context) error {
-		in, err := rest.Bind[createFields](g, view{})
-		if err != nil {
-			return err
-		}
-		t, err := w.makes.Create(g.Request.Context(), rest.Caller(g), in)
-		if err != nil {
-			return err
-		}
-		return rest.Created(g, t.Meta, t.view())
-	})
-	r.Resource(listing.Spec{Name: "things"}).GET("/things", route.User, func(g *gin.Context) error {
+	things := r.Resource(listing.Spec{Name: "things"})
+	things.POST("/things", route.User, rest.NoContent) // imports do not call it
+	things.GET("/things", route.User, func(g *gin.Context) error {
 		q, err := list.Parse(rest.Query(g))
 		if err != nil {
 			return err
@@ -219,7 +207,7 @@ func (w module) Routes(r *route.Router) {
 		}
 		return rest.Page(g, page)
 	}, route.AnyQuery)
-	r.Resource(listing.Spec{Name: "things"}).PATCH("/things/:id", route.User, func(g *gin.Context) error {
+	things.PATCH("/things/:id", route.User, func(g *gin.Context) error {
 		in, err := rest.BindPatch[Fields](g, view{})
 		if err != nil {
 			return err
@@ -234,21 +222,7 @@ func (w module) Routes(r *route.Router) {
 		}
 		return rest.Record(g, t.Meta, t.view())
 	})
-	r.Resource(listing.Spec{Name: "parts"}).POST("/things/:id/parts", route.User, func(g *gin.Context) error {
-		in, err := rest.Bind[PartFields](g, partView{})
-		if err != nil {
-			return err
-		}
-		id, err := rest.ID(g)
-		if err != nil {
-			return err
-		}
-		p, err := w.makesParts.Under(id).Create(g.Request.Context(), rest.Caller(g), in)
-		if err != nil {
-			return err
-		}
-		return rest.Created(g, p.Meta, p.view())
-	})
+	r.Resource(listing.Spec{Name: "parts"}).POST("/things/:id/parts", route.User, rest.NoContent)
 	r.Resource(listing.Spec{Name: "parts"}).GET("/things/:id/parts", route.User, func(g *gin.Context) error {
 		id, err := rest.ID(g)
 		if err != nil {
@@ -436,6 +410,14 @@ func testErrors(t *testing.T, db store.DB) {
 	r, rejected := w.run(w.file(1000, many)+bad+"\n"+w.file(2000, many), records.ImportOptions{})
 	if r.Created != 2*many+1 || len(rejected) != 12 { // the record with the unique code exists, and the others without an ID are new
 		t.Errorf("%+v, %q", r, rejected)
+	}
+	parts := `{"name":"a","thingId":"00000000000000000000ffff"}` + "\n" + `{"name":"b"}` + "\n" + `{"name":"c","thingId":"0000000000000000000000ab"}`
+	for i, imported := range []records.Result{{Created: 1, Rejected: 2}, {Kept: 1, Rejected: 2}} { // the collection is empty before the first import
+		r, rejected := w.run(parts, records.ImportOptions{Resource: "parts"})
+		w.wants(r, imported)
+		if want := []string{"1: thingId unknown_reference", "2: thingId required"}; !slices.Equal(rejected, want) {
+			t.Errorf("import %d: %q, want %q", i, rejected, want)
+		}
 	}
 }
 
