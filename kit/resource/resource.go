@@ -139,7 +139,8 @@ type Collection[D store.Document] struct {
 	db          store.DB
 	name        string
 	view        func(D) any
-	viewOf      any // a zero view
+	viewOf      any                           // a zero view
+	viewFor     func(access.Principal, D) any // see ViewFor
 	see, change Access
 	references  []Reference
 	within      *store.ID                        // the parent of the records; nil: the records of all parents; see Under
@@ -167,6 +168,7 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		all: store.Open[D](d.DB, spec), db: d.DB, name: spec.Name, view: func(doc D) any { return view(doc) }, viewOf: *new(V),
 		see: see, change: change, references: references,
 	}
+	c.viewFor = func(_ access.Principal, doc D) any { return view(doc) }
 	if c.parent() == nil && (see == nil || change == nil) {
 		panic(fmt.Sprintf("resource: %s has no parent, so Open's see and change parameters must not be nil; pass Public, for example", spec.Name))
 	}
@@ -189,6 +191,10 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 	}
 	return c
 }
+
+// ViewFor makes the parameter expand of other resources include view(caller, doc), instead of the result of Open's view parameter.
+// It must be called before the server starts.
+func (c *Collection[D]) ViewFor(view func(caller access.Principal, doc D) any) { c.viewFor = view }
 
 // publicView is the PublicView function of the collection's kit.Resource.
 func (c *Collection[D]) publicView(ctx context.Context, id store.ID) (any, error) {
@@ -320,7 +326,7 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 				continue
 			}
 		}
-		found[store.IDOf(doc)] = c.view(doc)
+		found[store.IDOf(doc)] = c.viewFor(caller, doc)
 	}
 	return found, unread, nil
 }

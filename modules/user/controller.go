@@ -94,10 +94,7 @@ func (c *controller) get(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if caller := rest.Caller(g); caller.Is(id) || caller.IsAdmin() {
-		return rest.View(g, u.View())
-	}
-	return rest.View(g, u.Public())
+	return rest.View(g, u.viewFor(rest.Caller(g)))
 }
 
 // update changes a user.

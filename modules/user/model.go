@@ -157,6 +157,14 @@ type SignedIn struct {
 // Public returns the representation for everyone.
 func (u User) Public() PublicView { return PublicView{ID: u.ID, Name: u.Name, Picture: u.Picture} }
 
+// viewFor returns the representation for the caller.
+func (u User) viewFor(caller access.Principal) any {
+	if caller.Is(u.ID) || caller.IsAdmin() {
+		return u.View()
+	}
+	return u.Public()
+}
+
 // View returns the representation for the user and for admins.
 func (u User) View() View {
 	return View{

@@ -59,6 +59,7 @@ func newService(d kit.Deps, s Settings) *Service {
 	}
 	d.Resources = &kit.Resources{} // the log has changes of users, but there are no webhook events of them
 	service.referred = resource.Open(d, storeSpec(), User.Public, resource.Public, resource.Admins)
+	service.referred.ViewFor(func(caller access.Principal, u User) any { return u.viewFor(caller) })
 	service.users = service.referred.Unrestricted()
 	d.Email.Handle(noticeKind, service.buildNotice)
 	d.Email.Handle(newAdminKind, service.buildNewAdmin)
