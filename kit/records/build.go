@@ -10,6 +10,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/exchange"
+	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
 
@@ -26,14 +27,16 @@ func (im *importing) build(r *record) error {
 		return err
 	}
 	var invalid []apperr.Field
-	parameters := im.target.Creator.Parameters()
+	unchecked := false // the file has a field that New has not checked
 	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
-		if name == "id" || name == "version" || slices.Contains(parameters, name) {
+		if name == "id" || name == "version" || slices.Contains(im.parameters, name) {
 			continue
 		}
-		if f := field(doc, name); f.IsValid() && decode(r.fields[name], f.Addr().Interface()) != nil {
+		f := field(doc, name)
+		if f.IsValid() && decode(r.fields[name], f.Addr().Interface()) != nil {
 			invalid = append(invalid, apperr.Field{In: "body", Param: name, Code: apperr.Type, Message: "Is not a valid value."})
 		}
+		unchecked = unchecked || f.IsValid() && !slices.Contains(metaFields, name)
 	}
 	if _, given := r.fields["updatedAt"]; !given {
 		field(doc, "updatedAt").Set(field(doc, "createdAt"))
@@ -52,9 +55,17 @@ func (im *importing) build(r *record) error {
 	if invalid != nil {
 		return apperr.Invalid(invalid...)
 	}
+	if unchecked {
+		if err := rest.Validate(reflect.ValueOf(doc).Elem().Interface()); err != nil {
+			return err
+		}
+	}
 	r.doc = doc
 	return nil
 }
+
+// metaFields are the fields that have no rules.
+var metaFields = store.FieldNames(reflect.TypeFor[store.Meta]())
 
 // field returns the document's field with the JSON name, or an invalid Value if the document has no such field.
 func field(doc store.Document, name string) reflect.Value {

@@ -49,9 +49,10 @@ var operator = access.Operator()
 type importing struct {
 	ImportOptions
 	*Service
-	target *target
-	result Result
-	load   *loader // nil: the records are stored one by one
+	target     *target
+	parameters []string // of the Creator
+	result     Result
+	load       *loader // nil: the records are stored one by one
 }
 
 // Import creates the records of a file, and updates stored records if UpdateBy is set. Created records keep from the file the
@@ -85,6 +86,7 @@ func (im *importing) prepare(ctx context.Context) (err error) {
 	if err := im.target.canCreate(); err != nil {
 		return err
 	}
+	im.parameters = im.target.Creator.Parameters()
 	if im.UpdateBy != "" {
 		if err := im.checkUpdateBy(); err != nil {
 			return err

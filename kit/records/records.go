@@ -116,7 +116,7 @@ func (t *target) unknownParent() error {
 func (t *target) canCreate() error {
 	switch {
 	case !t.has(http.MethodPost, false):
-		return fmt.Errorf("the API cannot create records of %s", t.Name)
+		return fmt.Errorf("records of %s cannot be imported, because no route creates them", t.Name)
 	case t.Creator == nil:
 		return fmt.Errorf("records of %s cannot be imported, because their module creates them without a resource.Creator; see resource.NewCreator", t.Name)
 	}

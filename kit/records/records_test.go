@@ -35,8 +35,8 @@ type thing struct {
 	store.Meta `bson:",inline"`
 	Fields     `bson:",inline"`
 	UserID     store.ID `json:"userId"`
-	State      string   `json:"state"` // not a parameter
-	Rank       *int64   `json:"rank"`  // not a parameter
+	State      string   `json:"state" validate:"max=100"` // not a parameter
+	Rank       *int64   `json:"rank"`                     // not a parameter
 }
 
 // Fields are the parameters of things.
@@ -383,6 +383,7 @@ func testErrors(t *testing.T, db store.DB) {
 		`{"title":"three` + owner + `,"createdAt":"yesterday"}`,
 		`{"title":"three` + owner + `,"id":"x"}`,
 		`{"title":"three` + owner + `,"unknown":1}`,
+		`{"title":"three` + owner + `,"state":"` + strings.Repeat("x", 101) + `"}`,
 		`{"title":"four` + owner + `,"id":"0000000000000000000000ab"}`,
 		`{"title":"again` + owner + `,"id":"0000000000000000000000ab"}`,
 		`{"title":"five` + owner + `}`,
@@ -390,7 +391,7 @@ func testErrors(t *testing.T, db store.DB) {
 	}, "\n")
 	want := []string{
 		"2: the line is not a JSON object", "3: title max_length", "4: userId required", "5: userId unknown_reference", "6: code conflict",
-		"7: The service forbids this title.", "8: related[0] unknown_reference", "9: createdAt type", "10: id format", "11: unknown unknown",
+		"7: The service forbids this title.", "8: related[0] unknown_reference", "9: createdAt type", "10: id format", "11: unknown unknown", "12: state max_length",
 	}
 	for i, kept := range []int{1, 4} { // the collection is empty before the first import
 		r, rejected := w.run(bad, records.ImportOptions{})
@@ -398,17 +399,17 @@ func testErrors(t *testing.T, db store.DB) {
 			rejected[j] = strings.Replace(rejected[j], "forbidden: ", "", 1)
 		}
 		if i == 0 {
-			w.wants(r, records.Result{Created: 3, Kept: kept, Rejected: 11})
+			w.wants(r, records.Result{Created: 3, Kept: kept, Rejected: 12})
 		} else {
-			w.wants(r, records.Result{Kept: kept, Rejected: 11})
+			w.wants(r, records.Result{Kept: kept, Rejected: 12})
 		}
-		if !slices.Equal(rejected[:10], want) || !strings.HasPrefix(rejected[10], "15: ") {
+		if !slices.Equal(rejected[:11], want) || !strings.HasPrefix(rejected[11], "16: ") {
 			t.Errorf("%q, want %q", rejected, want)
 		}
 	}
 	many := testdb.Size(700, 20)
 	r, rejected := w.run(w.file(1000, many)+bad+"\n"+w.file(2000, many), records.ImportOptions{})
-	if r.Created != 2*many+1 || len(rejected) != 12 { // the record with the unique code exists, and the others without an ID are new
+	if r.Created != 2*many+1 || len(rejected) != 13 { // the record with the unique code exists, and the others without an ID are new
 		t.Errorf("%+v, %q", r, rejected)
 	}
 	parts := `{"name":"a","thingId":"00000000000000000000ffff"}` + "\n" + `{"name":"b"}` + "\n" + `{"name":"c","thingId":"0000000000000000000000ab"}`
