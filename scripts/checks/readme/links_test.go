@@ -52,16 +52,19 @@ func TestLinks(t *testing.T) {
 // TestCode checks that the code in guides is that of examples, which run.
 func TestCode(t *testing.T) {
 	t.Parallel()
-	for _, guide := range []struct{ file, example, languages string }{
+	for _, guide := range []struct{ file, examples, languages string }{
 		{"README.md", "kit/example_test.go", "go"},
-		{"docs/modules.md", "docs/examples/clinic", "go diff sh"},
+		{"docs/modules.md", "docs/examples/clinic docs/examples/tickets", "go diff sh"},
 		{"docs/receive-webhooks.md", "docs/examples/clinic", "go diff"},
 	} {
 		markdown, err := os.ReadFile(filepath.Join(repository, guide.file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		example := content(t, filepath.Join(repository, guide.example))
+		example := ""
+		for _, root := range strings.Fields(guide.examples) {
+			example += content(t, filepath.Join(repository, root))
+		}
 		blocks := 0
 		for _, b := range parse(string(markdown)) {
 			if !slices.Contains(strings.Fields(guide.languages), b.language) {
@@ -69,7 +72,7 @@ func TestCode(t *testing.T) {
 			}
 			blocks++
 			if !strings.Contains(example, b.text) {
-				t.Errorf("%s:%d: %s does not have this code", guide.file, b.line, guide.example)
+				t.Errorf("%s:%d: not in %s", guide.file, b.line, guide.examples)
 			}
 		}
 		if blocks == 0 {
