@@ -54,7 +54,7 @@ type Module interface {
 	Parts() Parts
 }
 
-// Parts are what a module has besides routes. Most modules have no Parts, and return the zero value.
+// Parts are what a module has besides routes. A module without any returns the zero value.
 type Parts struct {
 	// Jobs are periodic work, which normally runs on one instance at a time, after the migrations; see package job.
 	Jobs []job.Job

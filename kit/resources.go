@@ -35,21 +35,21 @@ type Reference struct {
 	Resource string // name of the resource that the field refers to
 }
 
-// Creator creates records of a resource that are read from a file.
+// Creator is a resource.Creator without its types, for imports.
 type Creator interface {
 	// New returns a pointer to the record that the caller creates with the parameters in a JSON object. The ID of the parent is
 	// not set. ValidationFailed: parameters are invalid. New also returns the errors of the module's own rules.
 	New(caller access.Principal, parameters json.RawMessage) (store.Document, error)
 	// Parameters returns the names of the parameters.
 	Parameters() []string
-	// Create stores a record. For its errors, see resource.Collection.Create.
+	// Create stores a record with the create function of resource.NewCreator, and returns its errors.
 	Create(ctx context.Context, caller access.Principal, doc store.Document) error
-	// Plain reports whether Create only checks the references of the record, and stores it.
+	// Plain reports whether Create is resource.Collection.Create: the module has no create function.
 	Plain() bool
 	// RefersToOwn reports whether the record refers to a record of the same resource.
 	RefersToOwn(doc store.Document) bool
-	// Check returns for each record the error of Create that Create returns before it stores the record, or nil. Check needs
-	// fewer queries than Create does for each.
+	// Check returns, for each record, the error with which a plain Create would reject its references, or nil, with fewer
+	// queries. The caller must act for all users.
 	Check(ctx context.Context, caller access.Principal, docs []store.Document) ([]error, error)
 }
 
@@ -65,7 +65,8 @@ func (r *Resources) Named(name string) *Resource {
 	return r.all[i]
 }
 
-// References returns for each resource the names of the resources that its fields refer to, by field.
+// References returns the name of the resource that a field refers to, by resource and field: all["products"]["category"] is
+// "categories".
 func (r *Resources) References() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, resource := range r.all {

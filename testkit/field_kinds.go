@@ -22,13 +22,13 @@ const (
 
 // kind is a type of fields: how its values look in JSON. n is 0, 1 or 2 in samples, and at least 1 in distinct values.
 type kind struct {
-	isString  bool    // a value is a string of the client, so that spaces are an empty value
-	isList    bool    // a value is a list
-	isNumber  bool    // Min and Max are bounds of the value
-	maxLength int     // maximum length without Max; if not 0, Min and Max are lengths
-	limit     float64 // greatest absolute value of a number
-	sample    func(f *Field, n int) any
-	distinct  func(f *Field, n int) any // nil: fields cannot be unique
+	isString  bool                      // a value is any text, so that a number has the wrong type, and spaces are an empty value
+	isList    bool                      // a value is a list
+	isNumber  bool                      // Min and Max are bounds of the value
+	maxLength int                       // maximum length without Max; if not 0, Min and Max are lengths
+	limit     float64                   // greatest absolute value that tests send
+	sample    func(f *Field, n int) any // ascending in n, if the type has an order
+	distinct  func(f *Field, n int) any // a different value for each n, none of the samples; nil: fields are references, or cannot be unique
 	stored    func(id store.ID) any     // a different value for each ID; nil: fields cannot be unique
 	trials    []trial                   // values that do not depend on the field
 	number    func(x float64) any       // the JSON value of a number

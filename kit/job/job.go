@@ -5,7 +5,8 @@
 // immediately.
 //
 // Occasionally, two runs of a job overlap: an instance that was paused for longer than the time limit continues its run while
-// another instance runs the job. Write jobs so that a second run has no further effect.
+// another instance runs the job. Write jobs so that a second run has no further effect. A job has no caller: it uses
+// resource.Collection.Unrestricted or, where rules must apply, access.Operator.
 package job
 
 import (
@@ -29,8 +30,9 @@ type Job struct {
 	Name     string        // unique in the service; used in the database, log lines and metrics
 	Interval time.Duration // time from the start of a run to the start of the next run, at least a second
 	// Run does the work. It must return when ctx ends: when the server stops, or at the time limit. The time limit is the
-	// interval, but at most ten minutes. After a failed run, the next run starts ten seconds after the time limit of the failed
-	// run.
+	// interval, but at most ten minutes. If work remains, Run should return ctx.Err: after nil, the next run starts only after
+	// the interval. After a failed run, which is logged, it starts ten seconds after the time limit of the failed run: of a
+	// daily job, 10 minutes and 10 seconds after its start.
 	Run func(ctx context.Context) error
 }
 

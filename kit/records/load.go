@@ -27,10 +27,10 @@ func (l *loader) store(ctx context.Context, page []*record) error {
 		}
 		return l.importing.store(ctx, page)
 	}
-	if err := l.checkAll(ctx, pending(page)); err != nil {
+	if err := l.checkAll(ctx, pending(page)); err != nil { // beside the Load in progress
 		return err
 	}
-	if err := l.wait(); err != nil {
+	if err := l.wait(); err != nil { // keep must see the IDs of the page before
 		return err
 	}
 	if err := l.keep(ctx, page); err != nil {
@@ -93,7 +93,7 @@ func (l *loader) loadAll(ctx context.Context, records []*record) error {
 		records[0].err = err
 		return nil
 	}
-	half := len(records) / 2
+	half := len(records) / 2 // find the records that conflict by halving
 	if err := l.loadAll(ctx, records[:half]); err != nil {
 		return err
 	}

@@ -18,12 +18,12 @@ import (
 // writers is the maximum number of records that sideBySide stores concurrently.
 const writers = 16
 
-// write creates or updates records one by one. It sets the err of records that are rejected.
+// write creates or updates records without Load; in a dry run, it checks them. It sets the err of records that are rejected.
 func (im *importing) write(ctx context.Context, records []*record) error {
 	switch {
 	case im.checksOnly():
 		return im.check(ctx, records)
-	case im.DryRun || im.db.Serializable():
+	case im.DryRun || im.db.Serializable(): // with one writer at a time, few large transactions are faster than concurrent writes
 		return im.inTransactions(ctx, records)
 	}
 	for _, wave := range im.waves(records) {
@@ -50,7 +50,7 @@ func (im *importing) sideBySide(ctx context.Context, records []*record) error {
 	}
 	var again []*record
 	for _, r := range records {
-		if apperr.Is(r.err, apperr.ValidationFailed) && im.unwritten(r) {
+		if apperr.Is(r.err, apperr.ValidationFailed) && im.wroteNothing(r) {
 			r.err = nil
 			again = append(again, r)
 		}
@@ -58,8 +58,9 @@ func (im *importing) sideBySide(ctx context.Context, records []*record) error {
 	return each(ctx, again, 1, im.one)
 }
 
-// unwritten reports whether a record that was rejected because of a reference cannot have written anything.
-func (im *importing) unwritten(r *record) bool { return !r.updated && im.target.Creator.Plain() }
+// wroteNothing reports whether a record that was rejected before it was stored has left nothing in the database: it was not updated,
+// and the module has no create function.
+func (im *importing) wroteNothing(r *record) bool { return !r.updated && im.target.Creator.Plain() }
 
 // waves divides the records into parts that are stored one after the other. Records with the same value in the UpdateBy field are
 // in different parts, because the second record updates the first.
@@ -107,12 +108,13 @@ func (im *importing) inTransactions(ctx context.Context, records []*record) erro
 	for len(records) > 0 {
 		failed := -1
 		err := im.db.Atomic(ctx, func(ctx context.Context) error {
+			failed = -1
 			for i, r := range records {
 				if r.err = im.one(ctx, r); r.err == nil {
 					continue
 				}
-				healthy := im.db.Atomic(ctx, func(context.Context) error { return nil }) == nil
-				if !healthy || !im.unwritten(r) || isFatal(r.err) {
+				healthy := im.db.Atomic(ctx, func(context.Context) error { return nil }) == nil // joins this one: no operation has failed
+				if !healthy || !im.wroteNothing(r) || isFatal(r.err) {
 					failed = i
 					return r.err
 				}
@@ -137,12 +139,10 @@ func (im *importing) inTransactions(ctx context.Context, records []*record) erro
 		case failed < 0:
 			return err
 		default:
-			reason := records[failed].err
 			reset(records[:failed])
 			if err := im.inTransactions(ctx, records[:failed]); err != nil {
 				return err
 			}
-			records[failed].err = reason
 			records = records[failed+1:]
 		}
 	}
@@ -174,7 +174,7 @@ func (im *importing) one(ctx context.Context, r *record) error {
 	return im.creationError(im.target.Creator.Create(ctx, operator, r.doc))
 }
 
-// creationError returns the reason why a record was not created because of err.
+// creationError replaces NotFound by the error that names the parent.
 func (im *importing) creationError(err error) error {
 	if im.target.Spec.Parent == "" {
 		return err
@@ -182,7 +182,7 @@ func (im *importing) creationError(err error) error {
 	return apperr.Replace(err, apperr.NotFound, im.target.unknownParent())
 }
 
-// update calls the route that changes a stored record.
+// update calls the route that changes a stored record, so that the rules of the module for updates apply.
 func (im *importing) update(ctx context.Context, r *record, stored store.Document) error {
 	parents, err := im.target.ancestors(ctx, stored)
 	if err != nil {

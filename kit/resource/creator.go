@@ -13,7 +13,7 @@ import (
 )
 
 // Creator creates the records of a collection, for the API and for imports, so that the same rules apply to both. In is the struct
-// with the parameters; see rest.Bind. A Creator must not be used before the module is complete.
+// with the parameters; see rest.Bind. The functions of a module can use fields that its constructor sets after NewCreator.
 type Creator[D store.Document, In any] struct {
 	records *Collection[D]
 	build   func(access.Principal, In) (D, error)
@@ -21,20 +21,22 @@ type Creator[D store.Document, In any] struct {
 	parent  *store.ID                                             // see Under
 }
 
-// NewCreator returns the Creator of a collection, which imports use from then on.
+// NewCreator returns a Creator, and registers it for imports.
 //
 // The build function returns the record that a caller creates with the parameters, without the ID of its parent. It has the rules
-// about the fields of one record, and must neither read nor write the database. An import replaces fields that are not parameters,
-// such as the ID, if its file has them.
+// about the fields of one record, and must neither read nor write the database. An import then sets the fields of the record that
+// are not parameters, such as the ID and createdAt, from its file.
 //
-// The create function stores the record, and returns it as stored. nil stands for Collection.Create. A rule that reads other records, a
-// call of another service, or a write of another record needs a function of the module's own, which calls Collection.Create, for
-// example in store.DB.Atomic. Without such a function, an import into an empty collection is faster.
+// The create function stores the record, and returns it as stored. nil stands for Collection.Create. A rule about several records, or
+// a write of another record, needs a function of the module's own, which calls Collection.Create in a store.DB.Atomic. Batches and
+// imports call it in a transaction, which can be repeated or rolled back, as a dry run does, and with access.Operator as the caller
+// of an import. Without such a function, an import into an empty collection is faster. Updates call neither function: a rule that an
+// update can break is needed there, too.
 func NewCreator[D store.Document, In any](
 	c *Collection[D], build func(access.Principal, In) (D, error), create func(context.Context, access.Principal, D) (D, error),
 ) *Creator[D, In] {
 	creator := &Creator[D, In]{records: c, build: build, create: create}
-	c.registered.Creator = importer[D, In]{creator}
+	c.registered.Creator = untyped[D, In]{creator}
 	return creator
 }
 
@@ -64,16 +66,17 @@ func (c *Creator[D, In]) store(ctx context.Context, caller access.Principal, doc
 	return doc, c.records.Create(ctx, caller, doc)
 }
 
-// importer is the kit.Creator of a Creator.
-type importer[D store.Document, In any] struct{ *Creator[D, In] }
+// untyped is the kit.Creator of a Creator.
+type untyped[D store.Document, In any] struct{ *Creator[D, In] }
 
 // New implements kit.Creator.
-func (i importer[D, In]) New(caller access.Principal, parameters json.RawMessage) (store.Document, error) {
+func (u untyped[D, In]) New(caller access.Principal, parameters json.RawMessage) (store.Document, error) {
 	var in In
-	if fields := rest.DecodeObject(parameters, &in, i.records.viewOf); fields != nil {
+	// An export has the fields of the view, which rest.Bind ignores, too.
+	if fields := rest.DecodeObject(parameters, &in, u.records.viewOf); fields != nil {
 		return nil, apperr.Invalid(fields...)
 	}
-	doc, err := i.build(caller, in)
+	doc, err := u.build(caller, in)
 	if err != nil {
 		return nil, err
 	}
@@ -81,25 +84,25 @@ func (i importer[D, In]) New(caller access.Principal, parameters json.RawMessage
 }
 
 // Parameters implements kit.Creator.
-func (i importer[D, In]) Parameters() []string { return store.FieldNames(reflect.TypeFor[In]()) }
+func (u untyped[D, In]) Parameters() []string { return store.FieldNames(reflect.TypeFor[In]()) }
 
 // Create implements kit.Creator.
-func (i importer[D, In]) Create(ctx context.Context, caller access.Principal, doc store.Document) error {
-	_, err := i.store(ctx, caller, *any(doc).(*D))
+func (u untyped[D, In]) Create(ctx context.Context, caller access.Principal, doc store.Document) error {
+	_, err := u.store(ctx, caller, *any(doc).(*D))
 	return err
 }
 
 // Plain implements kit.Creator.
-func (i importer[D, In]) Plain() bool { return i.create == nil }
+func (u untyped[D, In]) Plain() bool { return u.create == nil }
 
 // RefersToOwn implements kit.Creator.
-func (i importer[D, In]) RefersToOwn(doc store.Document) bool {
-	return slices.ContainsFunc(i.records.references, func(r Reference) bool {
-		return r.target == Target(i.records) && len(idsOf(r.value(doc))) > 0
+func (u untyped[D, In]) RefersToOwn(doc store.Document) bool {
+	return slices.ContainsFunc(u.records.references, func(r Reference) bool {
+		return r.target == Target(u.records) && len(idsOf(r.value(doc))) > 0
 	})
 }
 
 // Check implements kit.Creator.
-func (i importer[D, In]) Check(ctx context.Context, caller access.Principal, docs []store.Document) ([]error, error) {
-	return i.records.checkAll(ctx, caller, docs)
+func (u untyped[D, In]) Check(ctx context.Context, caller access.Principal, docs []store.Document) ([]error, error) {
+	return u.records.checkAll(ctx, caller, docs)
 }

@@ -101,17 +101,15 @@ func (d *Deletion) steps() []func(context.Context) error {
 	return append(d.clear, d.cascade...)
 }
 
-// Delete deletes a record that has one of the versions, and applies the OnDelete rules of the references to the record.
-// NotFound: the record does not exist, or the caller may not see the record. Forbidden: the caller may not change the record.
-// Conflict: see PlanDeletion. store.ErrStale: the record has none of the versions.
+// Delete deletes a record that has one of the versions. It calls the rules of the method OnDelete, and does what each reference
+// to the record declares: Restrict, Cascade, Clear or Keep. NotFound: the record does not exist, or the caller may not see the
+// record. Forbidden: the caller may not change the record. Conflict: see PlanDeletion. store.ErrStale: the record has none of the
+// versions. Delete also returns the errors of the rules.
 func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions) error {
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
 	}
 	remove := func(ctx context.Context) error {
-		if err := c.beforeDelete(ctx, store.Eq("id", id)); err != nil {
-			return err
-		}
 		n, err := c.all.Delete(ctx, c.writable(caller, id, versions))
 		if err == nil && n == 0 {
 			err = store.ErrNotFound
@@ -136,6 +134,9 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 		if err != nil {
 			return err
 		}
+		if err := c.beforeDelete(ctx, store.Eq("id", id)); err != nil {
+			return err
+		}
 		if err := d.Run(ctx); err != nil {
 			return err
 		}
@@ -143,9 +144,11 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 	})
 }
 
-// OnDelete registers a rule, which is called with each record before the record is deleted, even if Cascade deletes the record.
-// If the rule fails, the deletion fails. Rules are called in the order of registration. On MongoDB, a deletion can be repeated
-// after an interruption, so the rule must be idempotent. Call OnDelete before the server starts.
+// OnDelete registers a rule, which is called with each record before Delete or a Cascade deletes the record. If the rule fails, the
+// deletion fails. On the embedded database, the rules are part of the Atomic of the deletion. On MongoDB, other records that a
+// Cascade has deleted before remain deleted, unless the caller uses an Atomic, and a deletion can be repeated after an
+// interruption, so the rule must be idempotent. Rules are called in the order of registration. Deletions with Unrestricted call
+// none. Call OnDelete before the server starts.
 func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) {
 	c.onDelete = append(c.onDelete, rule)
 }

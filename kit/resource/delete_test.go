@@ -95,6 +95,22 @@ func TestOnDelete(t *testing.T) {
 	}
 }
 
+// TestOnDeleteFirst checks that the rule of a record runs before the records that refer to it are changed, also on a database
+// without transactions.
+func TestOnDeleteFirst(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, db store.DB) {
+		w := worldOf(t, db)
+		targets := w.open("targets", Public, Public)
+		nodes := w.open("nodes", Public, Public, To("to", targets, Cascade))
+		targets.OnDelete(func(context.Context, node) error { return apperr.New(apperr.Conflict, "The target is locked.") })
+		target := w.add(targets, node{})
+		w.add(nodes, node{To: target})
+		w.want(w.delete(targets, target), apperr.Conflict)
+		w.left(nodes, 1)
+	})
+}
+
 func TestClear(t *testing.T) {
 	w := newWorld(t)
 	targets := w.open("targets", Public, Public)

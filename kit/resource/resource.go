@@ -107,7 +107,7 @@ type Reference struct {
 	isOwner  bool
 }
 
-// To returns a reference to records of another module.
+// To returns a reference to records of another collection.
 func To(field string, target Target, onDelete OnDelete) Reference {
 	return Reference{field: field, target: target, onDelete: onDelete}
 }
@@ -214,13 +214,14 @@ func recordName(typeName string) string {
 }
 
 // Unrestricted returns the collection without rules: all records are visible and can be changed, references are not checked,
-// and a deletion does not change referring records.
+// and a deletion neither changes referring records nor calls the rules of OnDelete.
 func (c *Collection[D]) Unrestricted() *store.Collection[D] { return c.all }
 
 // Engine returns the untyped collection without rules, for migrations.
 func (c *Collection[D]) Engine() store.Engine { return c.all.Engine() }
 
-// Lock calls store.Collection.Lock. It does not check the rules.
+// Lock calls store.Collection.Lock. It does not check the rules. A module whose records other modules lock has a method that calls
+// Lock. If a Create with a reference to the record follows, ignore NotFound: the error of Create names the field.
 func (c *Collection[D]) Lock(ctx context.Context, ids ...store.ID) error {
 	return c.all.Lock(ctx, ids...)
 }

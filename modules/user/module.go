@@ -12,10 +12,12 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Dependent is implemented by modules that store data of users.
+// Dependent is implemented by modules with data of users that no reference of package resource deletes. For records with an
+// owner, resource.Owner is enough.
 type Dependent interface {
-	// DeleteOf deletes the data of a user. It is called in the store.DB.Together that deletes the user, and must follow the
-	// rules of Together. DeleteOf is called again after the deletion, to delete data that was stored in the meantime.
+	// DeleteOf deletes the data of a user. It is called in the store.DB.Together that deletes the user, before the user is
+	// deleted, and must follow the rules of Together. DeleteOf is called again after the deletion, outside of it, to delete
+	// data that was stored in the meantime.
 	DeleteOf(ctx context.Context, userID store.ID) error
 }
 
@@ -56,7 +58,8 @@ func New(d kit.Deps, s Settings) *Module {
 	}
 }
 
-// OnDelete registers a Dependent, whose data about a user is deleted with the user. It must be called before the server starts.
+// OnDelete registers a Dependent, whose data about a user is deleted with the user. If it is a Restorer, RestoreOf is called, too. It
+// must be called before the server starts.
 func (m *Module) OnDelete(dependent Dependent) {
 	m.dependents = append(m.dependents, dependent)
 }

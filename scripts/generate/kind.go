@@ -41,8 +41,9 @@ const (
 	minUnique  = 1000            // number of values that the bounds of a unique field must allow
 )
 
-// kind describes a type of fields: all that the generated module and the messages of this command need to know. Package testkit has
-// the values that the tests send.
+// kind describes a type of fields: all that the generated module and the messages of this command need to know. A new type also needs
+// the values that tests send (testkit/field_kinds.go), a place in the usage and in docs/listings.md, a row in
+// scripts/checks/matrix.sh and, for a new rule of the validator, a message in package rest.
 type kind struct {
 	goType    string // Go type of a value
 	operators string // constant of package testkit: the operators of the filter
@@ -50,8 +51,8 @@ type kind struct {
 	search    bool   // fields can have search
 	unique    bool   // fields can have unique
 	isList    bool
-	neverNull bool // an absent value is "", unless the field is unique
-	converts  bool // a migration can convert values to other types with converts
+	neverNull bool // an absent value is "", which is valid, unless the field is unique
+	converts  bool // a migration can convert values to and from the other types that have converts
 	hasColons bool // a default can have colons
 
 	maxLength int     // maximum length of a string or list without max=; if not 0, min= and max= are lengths
@@ -60,10 +61,10 @@ type kind struct {
 	greatest  float64 // the greatest absolute value of a number
 	isInteger bool
 	isExact   bool // a number keeps all of its decimals
-	bytes     int  // maximum length of a value in a form, if the value is neither short nor limited by maxLength
+	bytes     int  // longest value in a form, percent-encoded; 0: the value is short, or maxLength limits it
 
 	parse        func(f *Field, parameter string, bad reporter) // parses the text in the parentheses after the type; nil if there are none
-	parameter    func(f Field) string                           // that text
+	parameter    func(f Field) string                           // writes what parse reads
 	checkDefault func(f *Field, bad reporter)                   // reports an invalid default; nil if a default is not possible
 	rules        func(f Field) []string                         // rules of the validator besides required, min and max
 	bound        string                                         // beginning of the names of the rules min and max

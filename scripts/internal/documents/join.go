@@ -43,7 +43,7 @@ const (
 // joiner adds to a Swagger document what the table of routes knows of its operations. Annotations take precedence.
 type joiner struct {
 	*spec.Swagger
-	rows    map[string][]row // by documented path and, after a space, method
+	rows    map[string][]row // by documented path and method: "/articles GET"
 	table   Table
 	hasKeys bool // the service has API keys
 }
@@ -54,9 +54,7 @@ var ErrMismatch = errors.New("the annotations do not fit the service")
 // join adds to the operations of a document what the table knows. ErrMismatch: the table does not have an operation.
 func join(swagger *spec.Swagger, table Table) error {
 	j := joiner{Swagger: swagger, rows: map[string][]row{}, table: table}
-	if swagger.Paths != nil {
-		_, j.hasKeys = swagger.Paths.Paths[apiKeysPath]
-	}
+	_, j.hasKeys = swagger.Paths.Paths[apiKeysPath]
 	for _, r := range table.Routes {
 		key := documented(r) + " " + r.Method
 		j.rows[key] = append(j.rows[key], r)
@@ -97,7 +95,8 @@ func documented(r row) string {
 	return pathParameter.ReplaceAllString(r.Path, "{$1}")
 }
 
-// operation adds the facts about the rows of an operation with a path.
+// operation adds to an operation what its rows say. Several rows share an operation only with route.Documented, such as
+// /auth/{provider}; they differ only in Setting.
 func (j joiner) operation(op *spec.Operation, rows []row, p string) {
 	r := rows[0]
 	op.Extensions = maps.Clone(op.Extensions) // swag shares them between the paths of an annotation
@@ -274,7 +273,8 @@ func (j joiner) parameters(op *spec.Operation, r row, p string) {
 	}
 }
 
-// isRecord reports whether a path is that of the records of a resource, or of another list whose records can be read one by one.
+// isRecord reports whether p is the path of one record, such as /articles/{id}: of a resource, or of another list whose records can be
+// read one by one.
 func (j joiner) isRecord(r row, p string) bool {
 	collection, parameter := path.Split(p)
 	if collection = path.Clean(collection); !strings.HasPrefix(parameter, "{") {
@@ -288,7 +288,7 @@ func (j joiner) isRecord(r row, p string) bool {
 	})
 }
 
-// resource describes a resource at its tag, if the operation is one of its list or of its records.
+// resource adds x-resource to the tag of a list or record operation, once per tag, and x-reference to the properties of the record.
 func (j joiner) resource(op *spec.Operation, r row, p string) {
 	collection := p
 	switch {
