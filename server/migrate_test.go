@@ -235,6 +235,12 @@ func TestMigrateCommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	addNotes(t, dir, "7", 1)
+	for _, args := range [][]string{{"export", "notes"}, {"import", "notes", os.DevNull, "--format", "csv"}, {"admin", "ada@example.com"}} {
+		code, _, stderr := does(t, dir, []string{migratesEnv + "=1"}, args...)
+		if code != exitFailure || !strings.Contains(stderr, "the migration note-1 is pending; run ginseng migrate first") {
+			t.Errorf("%v: exit code %d: %s", args, code, stderr)
+		}
+	}
 	for _, test := range []struct {
 		args []string
 		code int

@@ -195,43 +195,39 @@ func (p program) open(ctx context.Context, stderr io.Writer) (handler *Handler, 
 	logger, flush := newLogger(s, stderr)
 	opened, err := openDatabase(ctx, s.DatabaseURL)
 	if err != nil {
+		flush()
 		return nil, nil, err
 	}
-	done = func() error {
+	closeAll := func() error {
 		defer flush()
-		return opened.Close()
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, done())
+		if handler != nil {
+			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+			defer cancel()
+			handler.close(closing)
 		}
-	}()
-	sender, err := email.New(s.Email, email.Options{Log: logger})
-	if err != nil {
-		return nil, nil, err
-	}
-	handler, err = p.assemble(s, modules, DepsOptions{DB: opened, Log: logger, Sender: sender}, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	done = func() error {
-		defer flush()
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
-		defer cancel()
-		handler.close(closing)
 		return opened.Close()
 	}
-	if err := prepare(ctx, opened, handler.Migrations, logger, databaseTimeout, databaseRetry); err != nil {
-		return nil, nil, err
-	}
-	pending, err := handler.Migrations.Pending(ctx)
-	if err == nil && len(pending) > 0 {
-		err = fmt.Errorf("the migration %s is pending; run %s migrate first", pending[0].Name, p.name)
-	}
+	err = func() error {
+		sender, err := email.New(s.Email, email.Options{Log: logger})
+		if err != nil {
+			return err
+		}
+		if handler, err = p.assemble(s, modules, DepsOptions{DB: opened, Log: logger, Sender: sender}, nil); err != nil {
+			return err
+		}
+		if err := prepare(ctx, opened, handler.Migrations, logger, databaseTimeout, databaseRetry); err != nil {
+			return err
+		}
+		pending, err := handler.Migrations.Pending(ctx)
+		if err == nil && len(pending) > 0 {
+			err = fmt.Errorf("the migration %s is pending; run %s migrate first", pending[0].Name, p.name)
+		}
+		return err
+	}()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, errors.Join(err, closeAll())
 	}
-	return handler, done, nil
+	return handler, closeAll, nil
 }
 
 // input opens the file of an import. If the size is unknown, size is negative.

@@ -15,19 +15,19 @@ import (
 )
 
 // buildAll builds the documents of the records.
-func (im *importing) buildAll(ctx context.Context, records []*record) error {
+func (im *importer) buildAll(ctx context.Context, records []*record) error {
 	return each(ctx, records, runtime.GOMAXPROCS(0), func(_ context.Context, r *record) error { return im.build(r) })
 }
 
 // build sets the doc of a record: what the Creator makes of the parameters, and from the file the fields that clients of the API
 // cannot set, except version.
-func (im *importing) build(r *record) error {
+func (im *importer) build(r *record) error {
 	doc, err := im.target.Creator.New(operator, []byte(r.JSON))
 	if err != nil {
 		return err
 	}
 	var invalid []apperr.Field
-	unchecked := false // the file has a field that New has not checked
+	var unchecked []string // fields that New has not checked
 	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
 		if name == "id" || name == "version" || slices.Contains(im.parameters, name) {
 			continue
@@ -36,7 +36,7 @@ func (im *importing) build(r *record) error {
 		if f.IsValid() && decode(r.fields[name], f.Addr().Interface()) != nil {
 			invalid = append(invalid, apperr.Field{In: "body", Param: name, Code: apperr.Type, Message: "Is not a valid value."})
 		}
-		unchecked = unchecked || f.IsValid() && !slices.Contains(metaFields, name)
+		unchecked = append(unchecked, name)
 	}
 	if _, given := r.fields["updatedAt"]; !given {
 		field(doc, "updatedAt").Set(field(doc, "createdAt"))
@@ -55,17 +55,14 @@ func (im *importing) build(r *record) error {
 	if invalid != nil {
 		return apperr.Invalid(invalid...)
 	}
-	if unchecked {
-		if err := rest.Validate(reflect.ValueOf(doc).Elem().Interface()); err != nil {
+	if unchecked != nil {
+		if err := rest.Validate(reflect.ValueOf(doc).Elem().Interface(), unchecked...); err != nil {
 			return err
 		}
 	}
 	r.doc = doc
 	return nil
 }
-
-// metaFields are the fields that have no rules.
-var metaFields = store.FieldNames(reflect.TypeFor[store.Meta]())
 
 // field returns the document's field with the JSON name, or an invalid Value if the document has no such field.
 func field(doc store.Document, name string) reflect.Value {

@@ -45,8 +45,8 @@ const (
 // operator is the caller of the rules and routes.
 var operator = access.Operator()
 
-// importing is the state of a call of Import.
-type importing struct {
+// importer is the state of a call of Import.
+type importer struct {
 	ImportOptions
 	*Service
 	target     *target
@@ -63,7 +63,7 @@ type importing struct {
 // ErrNoTransactions: a dry run would update records, or call a create function of the module (see resource.NewCreator), which needs
 // a transaction that is rolled back.
 func (s *Service) Import(ctx context.Context, in io.Reader, o ImportOptions) (Result, error) {
-	im := &importing{ImportOptions: o, Service: s}
+	im := &importer{ImportOptions: o, Service: s}
 	if err := im.prepare(ctx); err != nil {
 		return Result{}, err
 	}
@@ -71,7 +71,7 @@ func (s *Service) Import(ctx context.Context, in io.Reader, o ImportOptions) (Re
 	if err != nil {
 		return Result{}, err
 	}
-	err = im.eachPage(ctx, reader, func(page []*record) error { return im.store(ctx, page) })
+	err = im.eachPage(ctx, reader, func(page []*record) error { return im.storePage(ctx, page) })
 	if im.load != nil {
 		err = errors.Join(err, im.load.finish(ctx))
 	}
@@ -79,7 +79,7 @@ func (s *Service) Import(ctx context.Context, in io.Reader, o ImportOptions) (Re
 }
 
 // prepare checks the options, and sets load if the collection is empty.
-func (im *importing) prepare(ctx context.Context) (err error) {
+func (im *importer) prepare(ctx context.Context) (err error) {
 	if im.target, err = im.Service.target(im.Resource); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (im *importing) prepare(ctx context.Context) (err error) {
 	switch {
 	case im.DryRun && !im.checksOnly():
 		return im.db.Atomic(ctx, func(context.Context) error { return nil })
-	case im.DryRun || im.UpdateBy != "" || !im.target.Creator.Plain():
+	case im.DryRun || !im.plainCreation():
 		return nil
 	}
 	empty := true
@@ -104,17 +104,19 @@ func (im *importing) prepare(ctx context.Context) (err error) {
 		return im.target.NewDocument()
 	})
 	if empty {
-		im.load = &loader{importing: im}
+		im.load = &loader{importer: im}
 	}
 	return err
 }
 
-// checksOnly reports whether the import is a dry run that needs no transaction.
-func (im *importing) checksOnly() bool {
-	return im.DryRun && im.UpdateBy == "" && im.target.Creator.Plain()
-}
+// plainCreation reports whether all records are created, without a create function of the module: a record that is rejected before
+// it is stored then leaves nothing in a transaction.
+func (im *importer) plainCreation() bool { return im.UpdateBy == "" && im.target.Creator.Plain() }
 
-func (im *importing) checkUpdateBy() error {
+// checksOnly reports whether the import is a dry run that needs no transaction.
+func (im *importer) checksOnly() bool { return im.DryRun && im.plainCreation() }
+
+func (im *importer) checkUpdateBy() error {
 	if !im.target.has(http.MethodPatch, true) {
 		return fmt.Errorf("the API cannot update records of %s", im.Resource)
 	}
@@ -134,14 +136,14 @@ func (im *importing) checkUpdateBy() error {
 	return fmt.Errorf("%s is not a unique field of %s%s", im.UpdateBy, im.Resource, hint)
 }
 
-// store stores the records of a page. If a record is rejected, store sets the record's err.
-func (im *importing) store(ctx context.Context, page []*record) error {
+// storePage stores the records of a page. If a record is rejected, storePage sets the record's err.
+func (im *importer) storePage(ctx context.Context, page []*record) error {
 	if im.UpdateBy == "" {
 		if err := im.buildAll(ctx, page); err != nil {
 			return err
 		}
 		if im.load != nil {
-			return im.load.store(ctx, page)
+			return im.load.storePage(ctx, page)
 		}
 		if err := im.keep(ctx, page); err != nil {
 			return err
@@ -160,7 +162,7 @@ func pending(page []*record) []*record {
 }
 
 // keep marks a record as kept if its ID is already stored, or is the ID of an earlier record in the page.
-func (im *importing) keep(ctx context.Context, page []*record) error {
+func (im *importer) keep(ctx context.Context, page []*record) error {
 	var ids []any
 	for _, r := range page {
 		if !r.id.IsZero() {
@@ -182,7 +184,7 @@ func (im *importing) keep(ctx context.Context, page []*record) error {
 }
 
 // stored returns the subset of the IDs that are stored.
-func (im *importing) stored(ctx context.Context, ids []any) (map[store.ID]bool, error) {
+func (im *importer) stored(ctx context.Context, ids []any) (map[store.ID]bool, error) {
 	stored := make(map[store.ID]bool)
 	if len(ids) == 0 {
 		return stored, nil
@@ -199,7 +201,7 @@ func (im *importing) stored(ctx context.Context, ids []any) (map[store.ID]bool, 
 }
 
 // checkUnique fails with Conflict if a stored document has the same values in a unique index.
-func (im *importing) checkUnique(ctx context.Context, doc store.Document) error {
+func (im *importer) checkUnique(ctx context.Context, doc store.Document) error {
 	for _, index := range im.target.Spec.Indexes {
 		var equal []store.Filter
 		for _, name := range index.Fields {
@@ -227,7 +229,7 @@ func isFatal(err error) bool {
 }
 
 // count adds the records of a page to the result.
-func (im *importing) count(page []*record) {
+func (im *importer) count(page []*record) {
 	for _, r := range page {
 		switch {
 		case r.err != nil:

@@ -12,20 +12,20 @@ import (
 // loader stores pages with store.Engine.Load. It stores a page while the next page is read and checked. When a record refers to
 // another record of the resource, which may be one that Load rejects, the import continues without Load.
 type loader struct {
-	*importing
+	*importer
 	loading chan error // receives the result of the Load in progress; nil: no Load is in progress
 	page    []*record  // the page that Load stores
 	loaded  bool       // Load was called, so finish must call DB.Prepare
 }
 
-// store starts storing the records of a page, whose documents are built.
-func (l *loader) store(ctx context.Context, page []*record) error {
+// storePage starts storing the records of a page, whose documents are built.
+func (l *loader) storePage(ctx context.Context, page []*record) error {
 	if slices.ContainsFunc(pending(page), func(r *record) bool { return l.target.Creator.RefersToOwn(r.doc) }) {
-		l.importing.load = nil
+		l.importer.load = nil
 		if err := l.finish(ctx); err != nil {
 			return err
 		}
-		return l.importing.store(ctx, page)
+		return l.importer.storePage(ctx, page)
 	}
 	if err := l.checkAll(ctx, pending(page)); err != nil { // beside the Load in progress
 		return err
@@ -87,10 +87,13 @@ func (l *loader) loadAll(ctx context.Context, records []*record) error {
 	case 0:
 		return nil
 	case 1:
-		if duplicate := l.checkUnique(ctx, records[0].doc); duplicate != nil { // the error of checkUnique names the fields on all databases
-			err = duplicate
-		}
 		records[0].err = err
+		if named := l.checkUnique(ctx, records[0].doc); named != nil { // names the fields on all databases
+			records[0].err = named
+		}
+		if isFatal(records[0].err) {
+			return records[0].err
+		}
 		return nil
 	}
 	half := len(records) / 2 // find the records that conflict by halving
@@ -101,7 +104,7 @@ func (l *loader) loadAll(ctx context.Context, records []*record) error {
 }
 
 // checkAll sets the err of records whose references are invalid.
-func (im *importing) checkAll(ctx context.Context, records []*record) error {
+func (im *importer) checkAll(ctx context.Context, records []*record) error {
 	docs := make([]store.Document, len(records))
 	for i, r := range records {
 		docs[i] = r.doc

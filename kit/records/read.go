@@ -34,7 +34,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 }
 
 // eachPage calls do with each page of the file. It reads one page ahead.
-func (im *importing) eachPage(ctx context.Context, reader *exchange.Reader, do func([]*record) error) error {
+func (im *importer) eachPage(ctx context.Context, reader *exchange.Reader, do func([]*record) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	pages := make(chan []*record)
 	group.Go(func() error {
@@ -67,7 +67,7 @@ func (im *importing) eachPage(ctx context.Context, reader *exchange.Reader, do f
 	return group.Wait()
 }
 
-func (im *importing) readPage(reader *exchange.Reader) (page []*record, err error) {
+func (im *importer) readPage(reader *exchange.Reader) (page []*record, err error) {
 	for size := 0; len(page) < pageRecords && size < pageBytes; {
 		read, err := reader.Next()
 		if err != nil {

@@ -3,6 +3,7 @@ package records
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
@@ -19,11 +20,11 @@ import (
 const writers = 16
 
 // write creates or updates records without Load; in a dry run, it checks them. It sets the err of records that are rejected.
-func (im *importing) write(ctx context.Context, records []*record) error {
+func (im *importer) write(ctx context.Context, records []*record) error {
 	switch {
 	case im.checksOnly():
 		return im.check(ctx, records)
-	case im.DryRun || im.db.Serializable(): // with one writer at a time, few large transactions are faster than concurrent writes
+	case im.DryRun || im.plainCreation() && im.db.Serializable(): // with one writer at a time, few large transactions are faster
 		return im.inTransactions(ctx, records)
 	}
 	for _, wave := range im.waves(records) {
@@ -35,42 +36,47 @@ func (im *importing) write(ctx context.Context, records []*record) error {
 }
 
 // check is a dry run of records that are created.
-func (im *importing) check(ctx context.Context, records []*record) error {
+func (im *importer) check(ctx context.Context, records []*record) error {
 	if err := im.checkAll(ctx, records); err != nil {
 		return err
 	}
 	return each(ctx, records, writers, func(ctx context.Context, r *record) error { return im.checkUnique(ctx, r.doc) })
 }
 
-// sideBySide stores records concurrently. A record may refer to another record that is not stored yet. Therefore, if a record
-// fails with ValidationFailed before anything is written, sideBySide tries again after the others.
-func (im *importing) sideBySide(ctx context.Context, records []*record) error {
-	if err := each(ctx, records, writers, im.one); err != nil {
-		return err
-	}
-	var again []*record
+// sideBySide stores records concurrently, each as a request of the API would, outside of a transaction. A record can refer to an
+// earlier one of the file: records that are created and refer to others of the resource follow in order, and an update that fails
+// with ValidationFailed is tried again.
+func (im *importer) sideBySide(ctx context.Context, records []*record) error {
+	var others, inOrder []*record
 	for _, r := range records {
-		if apperr.Is(r.err, apperr.ValidationFailed) && im.wroteNothing(r) {
-			r.err = nil
-			again = append(again, r)
+		if r.doc != nil && im.target.Creator.RefersToOwn(r.doc) {
+			inOrder = append(inOrder, r)
+		} else {
+			others = append(others, r)
 		}
 	}
-	return each(ctx, again, 1, im.one)
+	if err := each(ctx, others, writers, im.one); err != nil {
+		return err
+	}
+	for _, r := range others {
+		if r.updated && apperr.Is(r.err, apperr.ValidationFailed) {
+			r.err = nil
+			inOrder = append(inOrder, r)
+		}
+	}
+	return each(ctx, inOrder, 1, im.one)
 }
-
-// wroteNothing reports whether a record that was rejected before it was stored has left nothing in the database: it was not updated,
-// and the module has no create function.
-func (im *importing) wroteNothing(r *record) bool { return !r.updated && im.target.Creator.Plain() }
 
 // waves divides the records into parts that are stored one after the other. Records with the same value in the UpdateBy field are
 // in different parts, because the second record updates the first.
-func (im *importing) waves(records []*record) (waves [][]*record) {
+func (im *importer) waves(records []*record) (waves [][]*record) {
 	if im.UpdateBy == "" {
 		return [][]*record{records}
 	}
 	begin, seen := 0, map[string]bool{}
 	for i, r := range records {
-		key := string(r.fields[im.UpdateBy])
+		value, _ := im.updateKey(r)
+		key := fmt.Sprint(value)
 		if seen[key] {
 			waves = append(waves, records[begin:i])
 			begin, seen = i, map[string]bool{}
@@ -102,9 +108,9 @@ func each(ctx context.Context, records []*record, n int, do func(context.Context
 // errDryRun rolls back the transaction of a dry run.
 var errDryRun = errors.New("records: a dry run stores nothing")
 
-// inTransactions stores records in as few transactions as possible, and in a dry run rolls them back. If a record fails that may
+// inTransactions creates records in as few transactions as possible, and in a dry run rolls them back. If a record fails that may
 // have written something, the transaction is aborted. The records before that record are then stored again.
-func (im *importing) inTransactions(ctx context.Context, records []*record) error {
+func (im *importer) inTransactions(ctx context.Context, records []*record) error {
 	for len(records) > 0 {
 		failed := -1
 		err := im.db.Atomic(ctx, func(ctx context.Context) error {
@@ -114,7 +120,7 @@ func (im *importing) inTransactions(ctx context.Context, records []*record) erro
 					continue
 				}
 				healthy := im.db.Atomic(ctx, func(context.Context) error { return nil }) == nil // joins this one: no operation has failed
-				if !healthy || !im.wroteNothing(r) || isFatal(r.err) {
+				if !healthy || !im.plainCreation() || isFatal(r.err) {
 					failed = i
 					return r.err
 				}
@@ -156,7 +162,7 @@ func reset(records []*record) {
 }
 
 // one creates or updates a record.
-func (im *importing) one(ctx context.Context, r *record) error {
+func (im *importer) one(ctx context.Context, r *record) error {
 	r.updated = false
 	if im.UpdateBy != "" {
 		stored, err := im.find(ctx, r)
@@ -175,7 +181,7 @@ func (im *importing) one(ctx context.Context, r *record) error {
 }
 
 // creationError replaces NotFound by the error that names the parent.
-func (im *importing) creationError(err error) error {
+func (im *importer) creationError(err error) error {
 	if im.target.Spec.Parent == "" {
 		return err
 	}
@@ -183,7 +189,7 @@ func (im *importing) creationError(err error) error {
 }
 
 // update calls the route that changes a stored record, so that the rules of the module for updates apply.
-func (im *importing) update(ctx context.Context, r *record, stored store.Document) error {
+func (im *importer) update(ctx context.Context, r *record, stored store.Document) error {
 	parents, err := im.target.ancestors(ctx, stored)
 	if err != nil {
 		return err
@@ -194,22 +200,39 @@ func (im *importing) update(ctx context.Context, r *record, stored store.Documen
 	return err
 }
 
+// updateKey returns the value of the UpdateBy field of r in its stored form; nil if r has none. fits is false if the value has the wrong
+// type.
+func (im *importer) updateKey(r *record) (value any, fits bool) {
+	if im.UpdateBy == "id" {
+		return r.id, true
+	}
+	raw, given := r.fields[im.UpdateBy]
+	if !given || string(raw) == "null" {
+		return nil, true
+	}
+	into := reflect.New(field(im.target.NewDocument(), im.UpdateBy).Type())
+	if decode(raw, into.Interface()) != nil {
+		return nil, false
+	}
+	for into = into.Elem(); into.Kind() == reflect.Pointer; into = into.Elem() {
+	}
+	if text, ok := into.Interface().(string); ok {
+		return strings.TrimSpace(text), true // as rest.Bind does
+	}
+	return into.Interface(), true
+}
+
 // find returns the stored record that has the same value in the UpdateBy field as r, or nil if there is no such record.
-func (im *importing) find(ctx context.Context, r *record) (store.Document, error) {
-	doc, by := im.target.NewDocument(), im.UpdateBy
-	value := reflect.New(field(doc, by).Type())
-	if by == "id" {
-		value.Elem().Set(reflect.ValueOf(r.id))
-	} else if raw, given := r.fields[by]; !given || string(raw) == "null" {
-		return nil, apperr.Invalid(apperr.Field{In: "body", Param: by, Code: apperr.Required, Message: "Must be given, to find the record to update."})
-	} else if decode(raw, value.Interface()) != nil {
+func (im *importer) find(ctx context.Context, r *record) (store.Document, error) {
+	value, fits := im.updateKey(r)
+	switch {
+	case !fits:
 		return nil, nil // build reports the wrong type
+	case value == nil:
+		return nil, apperr.Invalid(apperr.Field{In: "body", Param: im.UpdateBy, Code: apperr.Required, Message: "Must be given, to find the record to update."})
 	}
-	if text, ok := value.Interface().(*string); ok {
-		*text = strings.TrimSpace(*text)
-	}
-	err := im.target.Engine.First(ctx, store.Eq(by, value.Elem().Interface()), doc)
-	if err != nil {
+	doc := im.target.NewDocument()
+	if err := im.target.Engine.First(ctx, store.Eq(im.UpdateBy, value), doc); err != nil {
 		return nil, apperr.Replace(err, apperr.NotFound, nil)
 	}
 	return doc, nil

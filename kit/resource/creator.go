@@ -24,14 +24,14 @@ type Creator[D store.Document, In any] struct {
 // NewCreator returns a Creator, and registers it for imports.
 //
 // The build function returns the record that a caller creates with the parameters, without the ID of its parent. It has the rules
-// about the fields of one record, and must neither read nor write the database. An import then sets the fields of the record that
-// are not parameters, such as the ID and createdAt, from its file.
+// about the fields of one record, and must neither read nor write the database: imports call it concurrently, and store what it
+// returns in bulk. An import then sets the fields of the record that are not parameters, such as the ID and createdAt, from its file.
 //
 // The create function stores the record, and returns it as stored. nil stands for Collection.Create. A rule about several records, or
-// a write of another record, needs a function of the module's own, which calls Collection.Create in a store.DB.Atomic. Batches and
-// imports call it in a transaction, which can be repeated or rolled back, as a dry run does, and with access.Operator as the caller
-// of an import. Without such a function, an import into an empty collection is faster. Updates call neither function: a rule that an
-// update can break is needed there, too.
+// a write of another record, needs a function of the module's own, which calls Collection.Create in a store.DB.Atomic. An import
+// calls it concurrently, once for each record, with access.Operator as the caller. Batches and dry runs of imports call it in a
+// transaction, which can be repeated, and which a dry run rolls back. Without such a function, imports are faster. Updates call
+// neither function: a rule that an update can break is needed there, too.
 func NewCreator[D store.Document, In any](
 	c *Collection[D], build func(access.Principal, In) (D, error), create func(context.Context, access.Principal, D) (D, error),
 ) *Creator[D, In] {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,13 +40,13 @@ var validation = sync.OnceValue(func() *validator.Validate {
 	return v
 })
 
-// Validate checks the nonzero fields of a struct against their validate tags, as Bind does, but ignores the rule required. The
-// error is ValidationFailed with all invalid fields.
-func Validate(in any) error {
+// Validate checks the nonzero fields of a struct against their validate tags, as Bind does, but ignores the rule required. names are
+// the JSON names of the fields to check; without names, all are checked. The error is ValidationFailed with all invalid fields.
+func Validate(in any, names ...string) error {
 	value := reflect.ValueOf(in)
 	var fieldErrs []apperr.Field
 	for _, f := range fieldsOf(value.Type()) {
-		if v := value.FieldByIndex(f.index); !v.IsZero() {
+		if v := value.FieldByIndex(f.index); !v.IsZero() && (names == nil || slices.Contains(names, f.name)) {
 			fieldErrs = append(fieldErrs, f.describe(f.check(v))...)
 		}
 	}

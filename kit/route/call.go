@@ -74,7 +74,8 @@ func (t *Table) Call(ctx context.Context, caller access.Principal, r Request) (R
 }
 
 // Export exports a list in process, as Call: the list at the path, with the query, which has the parameter format. It writes the rows
-// to body as it reads them. written, if it is not nil, is called after n rows are written. Export fails if body fails.
+// to body as it reads them, and nothing if the route rejects the request. written, if it is not nil, is called after n rows are
+// written. Export fails if body fails.
 func (t *Table) Export(ctx context.Context, caller access.Principal, path string, query url.Values, body io.Writer, written func(n int)) error {
 	target := url.URL{Path: t.root + path, RawQuery: query.Encode()}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
@@ -83,7 +84,13 @@ func (t *Table) Export(ctx context.Context, caller access.Principal, path string
 	}
 	c := &call{Reader: bytes.NewReader(nil), caller: caller, exports: &rest.Exports{Context: ctx, Rows: written}}
 	request.Body = c
-	w := &recorder{header: http.Header{}, status: http.StatusOK, body: body}
+	w := &recorder{header: http.Header{}, status: http.StatusOK}
+	w.body = writerFunc(func(p []byte) (int, error) {
+		if w.status != http.StatusOK {
+			return len(p), nil // a problem, which is also c.failure
+		}
+		return body.Write(p)
+	})
 	if err := t.serve(w, request, c); err != nil {
 		return cmp.Or(w.err, err)
 	}
@@ -164,6 +171,12 @@ type recorder struct {
 	body   io.Writer
 	err    error // of body
 }
+
+// writerFunc is a function that is an io.Writer.
+type writerFunc func([]byte) (int, error)
+
+// Write implements io.Writer.
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func (r *recorder) Header() http.Header    { return r.header }
 func (r *recorder) WriteHeader(status int) { r.status = status }

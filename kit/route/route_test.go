@@ -169,6 +169,9 @@ func TestAccepts(t *testing.T) {
 				t.Errorf("%s %s, caller %d: %s, want %s", test.method, r.Kind, i, got, test.want[i])
 			}
 		}
+		if err := r.Accepts(access.Operator()); err != nil {
+			t.Errorf("%s %s, an operator: %v", test.method, r.Kind, err)
+		}
 	}
 }
 
@@ -230,6 +233,51 @@ func TestCall(t *testing.T) {
 		t.Errorf("a client: %s, %v", w.Body, w.Header())
 	}
 }
+
+// TestExport exports lists in process: one with two rows, one that the route rejects, and one whose reader fails.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	gin.SetMode(gin.ReleaseMode)
+	engine, table := gin.New(), &route.Table{}
+	table.Serve(engine, "/api", nil)
+	engine.GET("/api/notes", func(g *gin.Context) {
+		if caller, inProcess := route.CalledBy(g); !inProcess || !caller.IsOperator() || g.Query("format") != "csv" {
+			rest.Fail(g, apperr.New(apperr.Conflict, "No."))
+			return
+		}
+		_, _ = g.Writer.WriteString("1\n")
+		g.Writer.Flush()
+		if _, err := g.Writer.WriteString("2\n"); err != nil {
+			_ = g.Error(err)
+			panic(http.ErrAbortHandler)
+		}
+	})
+	full := errors.New("the disk is full")
+	for _, test := range []struct {
+		format, written, err string
+		fail                 bool
+	}{
+		{"csv", "1\n2\n", "", false},
+		{"ndjson", "", "No.", false},
+		{"csv", "1\n", full.Error(), true},
+	} {
+		var body strings.Builder
+		write := writer(func(p []byte) (int, error) {
+			if test.fail && body.Len() > 0 {
+				return 0, full
+			}
+			return body.Write(p)
+		})
+		err := table.Export(t.Context(), access.Operator(), "/notes", url.Values{"format": {test.format}}, write, nil)
+		if got := fmt.Sprint(err); body.String() != test.written || (err != nil) != (test.err != "") || !strings.Contains(got, test.err) {
+			t.Errorf("%s: %q, %v", test.format, body.String(), err)
+		}
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (f writer) Write(p []byte) (int, error) { return f(p) }
 
 // TestRaw checks the rows with the option Raw, and the combinations that make no sense.
 func TestRaw(t *testing.T) {
