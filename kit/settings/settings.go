@@ -35,10 +35,7 @@ package settings
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -97,13 +94,6 @@ type Source struct {
 	Added   []string // names of the secrets that Load has written to .env
 	Unknown []string // names in .env that are not settings, sorted; OTEL_ names only if they look misspelled
 }
-
-// The entropy of a generated secret and the minimum length of a secret in production, in bytes. RFC 7518 section 3.2 requires
-// 32 bytes for HS256.
-const (
-	secretBytes = 32
-	minSecret   = 32
-)
 
 // Load reads all settings of the service into the struct that target points to. In development, Load writes dir/.env with new
 // secrets if that file does not exist and no secret is set. If the file exists, Load adds the secrets that are not set, for example
@@ -232,54 +222,6 @@ func (l *loader) err() error {
 	}
 	return &Invalid{l.problems}
 }
-
-// secrets returns the names of the settings with the rule secret.
-func (l *loader) secrets() []string {
-	return slices.DeleteFunc(slices.Clone(l.names), func(name string) bool { return !isSecret(l.fields[name]) })
-}
-
-func isSecret(f reflect.StructField) bool { return f.Tag.Get("validate") == tagSecret }
-
-// newSecrets returns the names of the secrets that Load writes to .env.
-func (l *loader) newSecrets() []string {
-	secrets := l.secrets()
-	missing := slices.DeleteFunc(slices.Clone(secrets), func(name string) bool { return l.viper.GetString(name) != "" })
-	misspelled := slices.ContainsFunc(l.viper.AllKeys(), func(key string) bool {
-		name := strings.ToUpper(key)
-		return !slices.Contains(l.names, name) && suggest.Nearest(name, missing) != ""
-	})
-	if l.mode != Development || misspelled || len(missing) == 0 || !l.hasFile && len(missing) < len(secrets) {
-		return nil
-	}
-	return missing
-}
-
-// writeSecrets adds a new value for each of the secrets to .env. The loader then uses these values.
-func (l *loader) writeSecrets(secrets []string) error {
-	var b strings.Builder
-	if !l.hasFile {
-		b.WriteString("# Written at the first start in development mode. See .env.example for all settings.\n")
-	} else {
-		b.WriteString("\n# Written in development mode, because the values were missing.\n")
-	}
-	for _, name := range secrets {
-		raw := make([]byte, secretBytes)
-		rand.Read(raw)
-		value := base64.RawURLEncoding.EncodeToString(raw)
-		fmt.Fprintf(&b, "%s=%s\n", name, value)
-		l.viper.Set(name, value)
-	}
-	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return &Invalid{[]Problem{{Name: ".env", Reason: fmt.Sprintf("cannot be written (%v); make it writable, or set %s",
-			errors.Unwrap(err), strings.Join(secrets, " and "))}}}
-	}
-	_, err = f.WriteString(b.String())
-	return errors.Join(err, f.Close())
-}
-
-// Secrets returns the names of the settings with the rule secret in the struct that target points to.
-func Secrets(target any) []string { return newLoader(target).secrets() }
 
 // decode fills the target, validates it and calls the Checkers.
 func (l *loader) decode() {
