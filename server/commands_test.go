@@ -241,6 +241,25 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
+// TestCommandsAddNoSecrets runs the commands without the secrets of the service, as in a shell without its environment.
+func TestCommandsAddNoSecrets(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"migrate", "import --format ndjson articles -", "export articles", "admin ada@example.com"} {
+		dir := t.TempDir()
+		env := filepath.Join(dir, ".env")
+		if err := os.WriteFile(env, []byte("DATABASE_URL=sqlite:a.db\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, _, stderr := does(t, dir, nil, strings.Fields(args)...)
+		if code != exitSettings || !strings.Contains(stderr, "MASTER_KEY: is missing; set it and APP_ENV as the service has them") {
+			t.Errorf("%s: exit code %d: %s", args, code, stderr)
+		}
+		if after, err := os.ReadFile(env); err != nil || string(after) != "DATABASE_URL=sqlite:a.db\n" {
+			t.Errorf("%s: %v, .env is now\n%s", args, err, after)
+		}
+	}
+}
+
 // TestHelp checks that help lists the commands and shows their usage, and that an invalid command line exits with 2 and a hint.
 func TestHelp(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,7 @@ import (
 	"example.com/ginseng/kit/migrate"
 	"example.com/ginseng/kit/progress"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/settings"
 )
 
 // migratingRetry is the Retry-After of responses while a migration runs.
@@ -71,7 +72,7 @@ func (p program) migrate(ctx context.Context, args []string, stdout, stderr io.W
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q; %w", flags.Arg(0), command.ErrUsage)
 	}
-	s, modules, _, err := p.load(".")
+	s, modules, _, err := p.load(settings.Load)
 	if err != nil {
 		return err
 	}

@@ -58,9 +58,9 @@ type program struct {
 	name, version string
 	documents     Documents
 
-	// load reads the settings from the environment and from the file .env in dir. It returns the settings of the server, and a
-	// constructor that creates the modules with their settings.
-	load func(dir string) (Settings, constructor, settings.Source, error)
+	// load reads the settings from the environment and from .env with read, which is settings.Load or settings.LoadAtStart. It
+	// returns the settings of the server, and a constructor that creates the modules with their settings.
+	load func(read func(dir string, target any) (settings.Source, error)) (Settings, constructor, settings.Source, error)
 	// unconfigured creates the modules with zero settings, to list their collections.
 	unconfigured constructor
 }
@@ -71,9 +71,9 @@ func newProgram[C Config](s Service[C]) program {
 	constructorWith := func(c *C) constructor { return func(d kit.Deps) []kit.Module { return s.Modules(d, *c) } }
 	return program{
 		name: s.Name, version: s.Version, documents: Documents{OpenAPI: s.OpenAPI, Swagger: s.Swagger},
-		load: func(dir string) (Settings, constructor, settings.Source, error) {
+		load: func(read func(string, any) (settings.Source, error)) (Settings, constructor, settings.Source, error) {
 			c := new(C)
-			source, err := settings.Load(dir, c)
+			source, err := read(".", c)
 			return (*c).base(), constructorWith(c), source, err
 		},
 		unconfigured: constructorWith(new(C)),

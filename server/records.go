@@ -18,6 +18,7 @@ import (
 	"example.com/ginseng/kit/exchange"
 	"example.com/ginseng/kit/progress"
 	"example.com/ginseng/kit/records"
+	"example.com/ginseng/kit/settings"
 )
 
 const importUsage = `Usage: %[1]s import [--format FORMAT] [--dry-run] [--update-by FIELD] RESOURCE FILE
@@ -188,7 +189,7 @@ func (p program) records(ctx context.Context, stderr io.Writer) (service *record
 
 // open opens the database, and returns the handler of the service. done closes the database. open fails if a migration is pending.
 func (p program) open(ctx context.Context, stderr io.Writer) (handler *Handler, done func() error, err error) {
-	s, modules, _, err := p.load(".")
+	s, modules, _, err := p.load(settings.Load)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -47,7 +47,7 @@ const (
 // serve runs the service until ctx ends, then completes the requests in progress, runs the Closers and closes the
 // database.
 func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	s, modules, source, err := p.load(".")
+	s, modules, source, err := p.load(settings.LoadAtStart)
 	if err != nil {
 		return err
 	}

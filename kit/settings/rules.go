@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -111,6 +112,8 @@ func (l *loader) secretReason(name string, value reflect.Value) string {
 	}
 	for _, secret := range list {
 		switch {
+		case secret == "" && l.mode == Development && l.hasFile && !l.atStart && slices.Contains(l.missingSecrets(), name):
+			return "is missing; set it and APP_ENV as the service has them; in development, a start of the service adds it to .env"
 		case secret == "":
 			return "is missing" + newSecret
 		case l.mode == Production && secret == l.fields[name].Tag.Get("example"):

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/gofrs/flock"
 
 	"example.com/ginseng/kit/suggest"
 )
@@ -27,24 +30,55 @@ func (l *loader) secrets() []string {
 
 func isSecret(f reflect.StructField) bool { return f.Tag.Get("validate") == tagSecret }
 
-// newSecrets returns the names of the secrets that Load writes to .env.
-func (l *loader) newSecrets() []string {
-	secrets := l.secrets()
-	missing := slices.DeleteFunc(slices.Clone(secrets), func(name string) bool { return l.viper.GetString(name) != "" })
-	misspelled := slices.ContainsFunc(l.viper.AllKeys(), func(key string) bool {
+// missingSecrets returns the names of the secrets that are not set. It returns nil if a name in .env looks like a misspelled secret.
+func (l *loader) missingSecrets() []string {
+	missing := slices.DeleteFunc(l.secrets(), func(name string) bool { return l.viper.GetString(name) != "" })
+	for _, key := range l.viper.AllKeys() {
 		name := strings.ToUpper(key)
-		return !slices.Contains(l.names, name) && suggest.Nearest(name, missing) != ""
-	})
-	if l.mode != Development || misspelled || len(missing) == 0 || !l.hasFile && len(missing) < len(secrets) {
+		if !slices.Contains(l.names, name) && suggest.Nearest(name, missing) != "" {
+			return nil
+		}
+	}
+	return missing
+}
+
+// newSecrets returns the names of the secrets that are to be written to .env.
+func (l *loader) newSecrets() []string {
+	missing := l.missingSecrets()
+	if l.mode != Development || l.hasFile && !l.atStart || !l.hasFile && len(missing) < len(l.secrets()) {
 		return nil
 	}
 	return missing
 }
 
+// addSecrets writes new secrets to .env if they are needed. If another process writes .env at the same time, both have the values of
+// one of them, except on file systems that cannot lock directories.
+func (l *loader) addSecrets() (Source, error) {
+	if len(l.newSecrets()) == 0 {
+		return Source{}, nil
+	}
+	lock := flock.New(filepath.Dir(l.path), flock.SetFlag(os.O_RDONLY))
+	_ = lock.Lock()
+	defer func() { _ = lock.Unlock() }()
+	if err := l.read(); err != nil {
+		return Source{}, err
+	}
+	source := Source{Added: l.newSecrets()}
+	if len(source.Added) == 0 {
+		return Source{}, nil // another process has added them
+	}
+	if !l.hasFile {
+		source.Created = l.path
+	}
+	return source, l.writeSecrets(source.Added)
+}
+
 // writeSecrets adds a new value for each of the secrets to .env. The loader then uses these values.
 func (l *loader) writeSecrets(secrets []string) error {
 	var b strings.Builder
+	flag := os.O_WRONLY | os.O_APPEND
 	if !l.hasFile {
+		flag |= os.O_CREATE | os.O_EXCL
 		b.WriteString("# Written at the first start in development mode. See .env.example for all settings.\n")
 	} else {
 		b.WriteString("\n# Written in development mode, because the values were missing.\n")
@@ -56,7 +90,7 @@ func (l *loader) writeSecrets(secrets []string) error {
 		fmt.Fprintf(&b, "%s=%s\n", name, value)
 		l.viper.Set(name, value)
 	}
-	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(l.path, flag, 0o600)
 	if err != nil {
 		return &Invalid{[]Problem{{Name: ".env", Reason: fmt.Sprintf("cannot be written (%v); make it writable, or set %s",
 			errors.Unwrap(err), strings.Join(secrets, " and "))}}}

@@ -13,7 +13,7 @@
 // go-playground/validator and the following rules of this package:
 //
 //   - secret: required. In production, the secret must have at least 32 characters, and must be neither the value of the
-//     example tag nor a value of another setting whose only rule is secret. In development, Load generates a missing secret.
+//     example tag nor a value of another setting whose only rule is secret. In development, LoadAtStart generates a missing secret.
 //   - production: required in production
 //   - origin: a scheme and a host, for example https://app.example.com, or https://*.example.com for all subdomains of
 //     example.com
@@ -90,29 +90,31 @@ type Checker interface {
 
 // Source describes the .env file from which settings were read.
 type Source struct {
-	Created string   // path of the .env file if Load has created it, or ""
-	Added   []string // names of the secrets that Load has written to .env
+	Created string   // path of the .env file if Load or LoadAtStart has created it, or ""
+	Added   []string // names of the secrets that were written to .env
 	Unknown []string // names in .env that are not settings, sorted; OTEL_ names only if they look misspelled
 }
 
 // Load reads all settings of the service into the struct that target points to. In development, Load writes dir/.env with new
-// secrets if that file does not exist and no secret is set. If the file exists, Load adds the secrets that are not set, for example
-// those of a new module, unless a name in the file looks like a misspelled secret. OpenTelemetry reads only the environment.
-// Therefore, Load sets each OTEL_ variable of .env in the environment, unless the variable is already set there. The error is an
-// *Invalid or an I/O error.
-func Load(dir string, target any) (Source, error) {
+// secrets if that file does not exist and no secret is set. OpenTelemetry reads only the environment. Therefore, Load sets each
+// OTEL_ variable of .env in the environment, unless the variable is already set there. The error is an *Invalid or an I/O
+// error.
+func Load(dir string, target any) (Source, error) { return load(dir, target, false) }
+
+// LoadAtStart is like Load, for the command that starts the service. In development, it also adds the secrets that are not set to
+// an existing dir/.env, for example those of a new module, unless a name in the file looks like a misspelled secret. The other
+// commands must not: without the environment of a service in production, they would add secrets that differ from those of the service.
+func LoadAtStart(dir string, target any) (Source, error) { return load(dir, target, true) }
+
+func load(dir string, target any, atStart bool) (Source, error) {
 	l, err := open(dir, target)
 	if err != nil {
 		return Source{}, err
 	}
-	var source Source
-	if source.Added = l.newSecrets(); source.Added != nil {
-		if !l.hasFile {
-			source.Created = l.path
-		}
-		if err := l.writeSecrets(source.Added); err != nil {
-			return Source{}, err
-		}
+	l.atStart = atStart
+	source, err := l.addSecrets()
+	if err != nil {
+		return Source{}, err
 	}
 	l.decode()
 	for _, key := range l.viper.AllKeys() {
@@ -160,6 +162,7 @@ type loader struct {
 	viper    *viper.Viper
 	path     string // the path of .env
 	hasFile  bool
+	atStart  bool // whether a missing secret can be added to an existing .env
 	mode     Mode
 	target   reflect.Value
 	fields   map[string]reflect.StructField // the field of each setting, by name of the setting
@@ -181,20 +184,25 @@ func open(dir string, target any) (*loader, error) {
 	l := newLoader(target)
 	l.viper, l.path = viper.New(), filepath.Join(dir, ".env")
 	l.viper.AutomaticEnv()
+	return l, l.read()
+}
+
+// read reads .env and the mode.
+func (l *loader) read() error {
 	text, err := os.ReadFile(l.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &Invalid{[]Problem{{Name: ".env", Reason: "cannot be read: " + errors.Unwrap(err).Error()}}}
+		return &Invalid{[]Problem{{Name: ".env", Reason: "cannot be read: " + errors.Unwrap(err).Error()}}}
 	}
 	l.hasFile = err == nil
 	values, err := dotenv(string(text), os.LookupEnv)
 	if err != nil {
-		return nil, &Invalid{[]Problem{{Name: ".env", Reason: "cannot be read: " + err.Error()}}}
+		return &Invalid{[]Problem{{Name: ".env", Reason: "cannot be read: " + err.Error()}}}
 	}
 	for name, value := range values {
 		l.viper.SetDefault(name, value)
 	}
 	l.mode = cmp.Or(Mode(l.value("APP_ENV")), Development)
-	return l, nil
+	return nil
 }
 
 // collect finds the fields of a struct and of the structs in it.

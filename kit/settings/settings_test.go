@@ -119,23 +119,58 @@ func TestLoadWritesSecretsOnce(t *testing.T) {
 	}
 }
 
-// TestLoadAddsSecrets adds a secret that a new module needs to the .env of a developer.
-func TestLoadAddsSecrets(t *testing.T) {
+// TestLoadAtStartAddsSecrets adds a secret that a new module needs to the .env of a developer. Only a start adds it.
+func TestLoadAtStartAddsSecrets(t *testing.T) {
 	isolate(t, nil)
 	dir := t.TempDir()
 	const before = "MASTER_KEY=k # mine\nPORT=9001"
 	write(t, dir, before)
 	var first, second section
-	source, err := Load(dir, &first)
+	_, err := Load(dir, &first)
+	if err == nil || !strings.Contains(err.Error(), "API_SECRET: is missing; set it and APP_ENV as the service has them; in development, a start of the service adds it to .env") {
+		t.Errorf("a command without the secret: %v", err)
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, ".env")); err != nil || string(after) != before {
+		t.Fatalf("%v, a command has changed .env:\n%s", err, after)
+	}
+	source, err := LoadAtStart(dir, &first)
 	if err != nil || source.Created != "" || !slices.Equal(source.Added, []string{"API_SECRET"}) || len(first.Nested.Secret) < minSecret {
 		t.Fatalf("%+v, %v, %+v", source, err, first)
 	}
 	if after, err := os.ReadFile(filepath.Join(dir, ".env")); err != nil || !strings.HasPrefix(string(after), before+"\n") {
 		t.Errorf("%v, .env is\n%s", err, after)
 	}
-	source, err = Load(dir, &second)
+	source, err = LoadAtStart(dir, &second)
 	if err != nil || source.Added != nil || second.Nested.Secret != first.Nested.Secret || second.App.Port != 9001 || !slices.Equal(second.App.MasterKeys, []string{"k"}) {
 		t.Errorf("second start: %+v, %v, %+v", source, err, second)
+	}
+}
+
+// TestAddSecretsConcurrently checks that instances that start at the same time have the same secrets.
+func TestAddSecretsConcurrently(t *testing.T) {
+	isolate(t, nil)
+	for name, file := range map[string]string{"no file": "", "a file": "PORT=9001\n"} {
+		dir := t.TempDir()
+		if file != "" {
+			write(t, dir, file)
+		}
+		var loaders [2]*loader
+		for i := range loaders { // all read the file before one adds the secrets
+			l, err := open(dir, new(section))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.atStart, loaders[i] = true, l
+		}
+		for i, l := range loaders {
+			if source, err := l.addSecrets(); err != nil || (source.Added != nil) != (i == 0) || (source.Created != "") != (i == 0 && file == "") {
+				t.Errorf("%s: instance %d: %+v, %v", name, i, source, err)
+			}
+		}
+		first, second := loaders[0].value("API_SECRET"), loaders[1].value("API_SECRET")
+		if first == "" || first != second {
+			t.Errorf("%s: the instances have different secrets", name)
+		}
 	}
 }
 
@@ -225,7 +260,7 @@ func TestLoadReportsUnknownNames(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "MASTER_KEYS=one\nAPI_SECRET=x\n")
 	var s section
-	_, err := Load(dir, &s)
+	_, err := LoadAtStart(dir, &s)
 	if err == nil || !strings.Contains(err.Error(), "MASTER_KEY: is missing") || !strings.Contains(err.Error(), "MASTER_KEYS: is in .env but is not a setting") {
 		t.Errorf("error %v", err)
 	}
