@@ -17,7 +17,7 @@ type Practitioners interface {
 
 // book stores an appointment with its first invoice. Conflict: the practitioner has another appointment at this time.
 func (s *Service) book(ctx context.Context, caller access.Principal, a Appointment) (Appointment, error) {
-	return a, s.db.Atomic(ctx, func(ctx context.Context) error {
+	err := s.db.Atomic(ctx, func(ctx context.Context) error {
 		if err := s.checkFree(ctx, a); err != nil {
 			return err
 		}
@@ -26,6 +26,7 @@ func (s *Service) book(ctx context.Context, caller access.Principal, a Appointme
 		}
 		return s.invoices.CreateFirst(ctx, a.ID, fee(a.Minutes))
 	})
+	return a, err
 }
 
 // checkFree fails with Conflict if the practitioner has another appointment at the time of a.
