@@ -44,7 +44,8 @@ type Resource struct {
 	//	demoted admin  a user who was an admin when signing in
 	//	ROLE           a user with a role of the project
 	//
-	// Other checks call a method as the first permitted caller of nobody, owner, the roles, admin and master key.
+	// Other checks call a method as the first permitted caller of nobody, owner, the roles, admin and master key. A record that a check
+	// has created with POST is read by the caller who created it, if permitted: a rule can hide it from others.
 	Methods []string
 	Access  map[string][]int
 
@@ -227,11 +228,17 @@ func (r Resource) checks() []check {
 	}
 }
 
-// Run checks the resource. Each check is a subtest with its own service. Run fails if a call of Skip names no check.
+// Run checks the resource. Each check is a subtest with its own service. Run fails if a call of Skip names no check, or if a caller in
+// Access does not have a status for each method.
 func (r Resource) Run(t *testing.T) {
 	var names []string
 	r.readOnly = slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return !f.ReadOnly })
 	r.Fields = slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return f.ReadOnly })
+	for caller, statuses := range r.Access {
+		if len(statuses) != len(r.Methods) {
+			t.Fatalf("Access[%q] has %d statuses, want one for each of %q", caller, len(statuses), r.Methods)
+		}
+	}
 	for _, check := range r.checks() {
 		if !check.has {
 			continue

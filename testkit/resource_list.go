@@ -21,7 +21,7 @@ var permutations = [][3]int{{1, 0, 2}, {1, 2, 0}, {0, 2, 1}, {2, 0, 1}}
 // listed has the three records of checkList, oldest first.
 type listed struct {
 	*suite
-	ids   []string
+	paths []string
 	views []map[string]any
 }
 
@@ -39,10 +39,11 @@ func checkList(s *suite) {
 			}
 		}
 		l.Clock.Advance(time.Second)
-		l.ids = append(l.ids, strings.TrimPrefix(l.add(l.prepared(body)), s.Path+"/"))
+		l.paths = append(l.paths, l.add(l.prepared(body)))
 	}
 	l.views = make([]map[string]any, 3)
 	rows, numbers, _ := l.list("")
+	l.rowsOf(s.callerOf("list"), rows, l.paths...)
 	if numbers != "2 1 0" {
 		s.t.Fatalf("the list is %s, want the newest first", numbers)
 	}
@@ -58,7 +59,7 @@ func checkList(s *suite) {
 			}
 		})
 	}
-	name := s.Fields[0].Name
+	name := slices.Concat(s.Fields, s.readOnly)[0].Name
 	for query, want := range map[string]bool{"fields=" + name: true, "fields=-" + name: false} {
 		rows, _, _ := l.list(query)
 		_, first := rows[0][name]
@@ -87,31 +88,24 @@ func (l listed) checkQuery(query, want string) {
 	}
 }
 
-// list returns the rows of a query, their numbers (indexes in ids, separated by spaces), and the cursor of the next page.
+// list returns the rows of a query, their numbers (indexes in paths, separated by spaces), and the cursor of the next page.
 func (l listed) list(query string) (rows []map[string]any, numbers, next string) {
 	l.t.Helper()
-	page := l.expect(200, Request{Method: "GET", Path: l.Path + "?" + query, As: l.as("list")}).JSON(200)
-	for _, row := range page["rows"].([]any) {
-		row := row.(map[string]any)
-		rows = append(rows, row)
+	page := l.page(l.as("list"), query)
+	for _, row := range page.Rows {
 		if id, ok := row["id"].(string); ok {
-			numbers += fmt.Sprint(" ", slices.Index(l.ids, id))
+			numbers += fmt.Sprint(" ", slices.Index(l.paths, l.Path+"/"+id))
 		}
 	}
-	next, _ = page["next"].(string)
-	return rows, strings.TrimSpace(numbers), next
+	return page.Rows, strings.TrimSpace(numbers), page.Next
 }
 
 // checkETags checks that the etag of a row is valid in If-None-Match and If-Match until the record changes.
 func checkETags(s *suite) {
 	s = s.start(true)
 	path := s.add(s.valid())
-	rows := s.expect(200, Request{Method: "GET", Path: s.Path + "?etags=true&fields=id", As: s.as("list")}).JSON(200)["rows"].([]any)
-	i := slices.IndexFunc(rows, func(row any) bool { return strings.HasSuffix(path, "/"+row.(map[string]any)["id"].(string)) })
-	if i < 0 {
-		s.t.Fatalf("%s is not in %v", path, rows)
-	}
-	tag, _ := rows[i].(map[string]any)["etag"].(string)
+	row := s.rowsOf(s.callerOf("list"), s.page(s.as("list"), "etags=true&fields=id").Rows, path)[0]
+	tag := textOf(row["etag"])
 	header := http.Header{"If-Match": {tag}}
 	if s.has("show") {
 		s.expect(304, Request{Method: "GET", Path: path, As: s.as("show"), Header: http.Header{"If-None-Match": {tag}}})
@@ -140,7 +134,7 @@ func (s *suite) exported(token, query string) int {
 func (l listed) paged(query string) string {
 	l.t.Helper()
 	var numbers []string
-	for next := "&limit=1"; next != "" && len(numbers) <= len(l.ids); {
+	for next := "&limit=1"; next != "" && len(numbers) <= len(l.paths); {
 		_, number, cursor := l.list(query + next)
 		numbers = append(numbers, number)
 		if next = ""; cursor != "" {
@@ -266,39 +260,43 @@ func searchWords(text string) []string {
 // checkChanges creates, updates and deletes a record, and reads each change from the feed.
 func checkChanges(s *suite) {
 	s = s.start(true)
-	request := Request{Method: "GET", Path: s.Path + "/changes?after=", As: s.as("list")}
-	read := func(position string) (page map[string]any) { // on MongoDB, a change can be read only a moment after the write
-		s.t.Helper()
-		request := request
-		request.Path += url.QueryEscape(position)
-		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			if page = s.expect(200, request).JSON(200); len(page["rows"].([]any)) > 0 {
-				break
-			}
+	type changes struct {
+		Rows []struct {
+			Event string
+			Data  struct{ ID string }
 		}
+		Next string
+	}
+	read := func(query string) (page changes) {
+		s.t.Helper()
+		s.expect(200, Request{Method: "GET", Path: s.Path + "/changes" + query, As: s.asCreator("list")}).decode(200, &page)
 		return page
 	}
-	position := s.expect(200, Request{Method: "GET", Path: s.Path + "/changes", As: s.as("list")}).JSON(200)["next"].(string)
+	position := read("").Next
 	if !s.has("create") {
 		return
 	}
 	path := s.create(s.valid()).Header.Get("Location")
 	check := func(event string) {
 		s.t.Helper()
-		page := read(position)
-		rows := page["rows"].([]any)
-		if len(rows) != 1 {
-			s.t.Fatalf("after %s: %v", event, page)
+		page := changes{}
+		for deadline := time.Now().Add(30 * time.Second); len(page.Rows) == 0 && time.Now().Before(deadline); {
+			if page = read("?after=" + url.QueryEscape(position)); len(page.Rows) == 0 {
+				time.Sleep(10 * time.Millisecond) // on MongoDB, a change can be read only a moment after the write
+			}
 		}
-		row := rows[0].(map[string]any)
-		if row["event"] != event || s.Path+"/"+row["data"].(map[string]any)["id"].(string) != path {
-			s.t.Errorf("%v, want %s of %s", row, event, path)
+		if len(page.Rows) != 1 || page.Rows[0].Event != event || s.Path+"/"+page.Rows[0].Data.ID != path {
+			s.t.Fatalf("the changes are %+v, want %s of %s%s", page.Rows, event, path, s.advice(s.storedLine()))
 		}
-		position = page["next"].(string)
+		position = page.Next
 	}
 	check("created")
 	if s.has("update") {
-		s.update(path, s.preparedUpdate(map[string]any{s.Fields[0].Name: s.Fields[0].Samples[1]}))
+		body := map[string]any{}
+		if len(s.Fields) > 0 {
+			body[s.Fields[0].Name] = s.Fields[0].Samples[1]
+		}
+		s.update(path, s.preparedUpdate(body))
 		check("updated")
 	}
 	if s.has("delete") {

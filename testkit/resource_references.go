@@ -53,9 +53,9 @@ func checkReferences(s *suite) {
 		s.expect(400, Request{Method: "GET", Path: path + "?expand=unknown", As: s.as("show")})
 	}
 	if s.has("list") {
-		page := s.expect(200, Request{Method: "GET", Path: s.Path + "?limit=1&fields=id&expand=" + all, As: s.as("list")}).JSON(200)
-		if row := page["rows"].([]any)[0].(map[string]any); len(row) != 2 || len(row["expand"].(map[string]any)) != len(names) {
-			s.t.Errorf("%v", row)
+		row := s.rowsOf(s.callerOf("list"), s.page(s.as("list"), "fields=id&expand="+all).Rows, path)[0]
+		if expanded, _ := row["expand"].(map[string]any); len(row) != 2 || len(expanded) != len(names) {
+			s.t.Errorf("with expand=%s, the row is %v", all, row)
 		}
 	}
 }
@@ -107,8 +107,9 @@ func checkOwner(s *suite) {
 		expanded := show
 		expanded.Path += "?expand=userId"
 		view := s.expect(200, expanded).JSON(200)
-		if owner := view["expand"].(map[string]any)["userId"].(map[string]any); owner["id"] != user.ID {
-			s.t.Errorf("%v", view)
+		expand, _ := view["expand"].(map[string]any)
+		if owner, _ := expand["userId"].(map[string]any); owner["id"] != user.ID {
+			s.t.Errorf("with expand=userId, the record is %v", view)
 		}
 	}
 	deleted := 204
@@ -154,8 +155,7 @@ func checkOwn(s *suite) {
 		}
 	}
 	if s.has("list") {
-		s.add(s.valid())
-		s.checkOwnList(other.Token, body)
+		s.checkOwnList(other.Token, body, path, s.add(s.valid()))
 	}
 	if !s.has("create") {
 		return
@@ -178,13 +178,11 @@ func checkOwn(s *suite) {
 
 // checkOwnList checks that the lists of another user contain neither of the owner's two records. body is the body of one of
 // these records.
-func (s *suite) checkOwnList(other string, body map[string]any) {
+func (s *suite) checkOwnList(other string, body map[string]any, paths ...string) {
 	s.t.Helper()
-	list := func(token, query string) map[string]any {
-		return s.expect(200, Request{Method: "GET", Path: s.Path + "?limit=1&" + query, As: token}).JSON(200)
-	}
 	owner := s.account("owner")
-	next := list(owner.Token, "")["next"].(string)
+	s.rowsOf("owner", s.page(owner.Token, "").Rows, paths...)
+	next := s.page(owner.Token, "limit=1").Next
 	s.expect(400, Request{Method: "GET", Path: s.Path + "?limit=1&after=" + next, As: other})
 	queries := []string{"", "count=true", "userId=" + owner.ID}
 	for _, f := range s.Fields {
@@ -193,8 +191,8 @@ func (s *suite) checkOwnList(other string, body map[string]any) {
 		}
 	}
 	for _, query := range queries {
-		if page := list(other, query); len(page["rows"].([]any)) != 0 || page["next"] != nil || page["count"] != 0.0 {
-			s.t.Errorf("%s: another user sees %v", query, page)
+		if page := s.page(other, "limit=1&"+query); len(page.Rows) != 0 || page.Next != "" || page.Count != 0 {
+			s.t.Errorf("%s: another user sees %+v", query, page)
 		}
 	}
 	for _, query := range queries {
@@ -205,7 +203,7 @@ func (s *suite) checkOwnList(other string, body map[string]any) {
 			s.t.Errorf("%s: another user exports %d records", query, n)
 		}
 	}
-	if page := list(s.account("admin").Token, ""); page["count"] != 2.0 {
-		s.t.Errorf("an admin sees %v", page)
+	if page := s.page(s.account("admin").Token, "limit=1"); page.Count != 2 {
+		s.t.Errorf("an admin sees %+v", page)
 	}
 }

@@ -17,13 +17,12 @@ func (s *suite) remedy(want int, r Request, response Response) string {
 		return ""
 	}
 	var lines []string
-	name := "FIELD"
+	name := anyField
 	var p rest.Problem
 	if json.Unmarshal(response.Body, &p) == nil && len(p.Errors) > 0 {
 		name, _, _ = strings.Cut(p.Errors[0].Param, "[")
 	}
 	invalid := response.Status == http.StatusBadRequest || response.Status == http.StatusConflict
-	prepare := `r.%s = func(api *testkit.API, n int, body map[string]any) { body["` + name + `"] = … }`
 	switch isUpdate := r.Method == http.MethodPatch || r.Method == http.MethodPut; {
 	case s.caller != "" && !invalid:
 		statuses := slices.Clone(s.Access[s.caller])
@@ -31,15 +30,35 @@ func (s *suite) remedy(want int, r Request, response Response) string {
 		lines = append(lines, fmt.Sprintf("r.Access[%q] = []int{%s} // %s", s.caller, strings.Trim(strings.ReplaceAll(fmt.Sprint(statuses), " ", ", "), "[]"), strings.Join(s.Methods, ", ")))
 	case want >= http.StatusBadRequest:
 	case r.Method == http.MethodPost && invalid:
-		lines = append(lines, fmt.Sprintf(prepare, "Prepare"))
+		lines = append(lines, prepareLine("Prepare", name))
 	case r.Method == http.MethodPost:
 		lines = append(lines, "r.Records = append(r.Records, func(api *testkit.API, recordID, ownerID store.ID) { … }) // store what the owner needs")
 	case isUpdate && invalid:
-		lines = append(lines, fmt.Sprintf(prepare, "PrepareUpdate"))
+		lines = append(lines, prepareLine("PrepareUpdate", name))
 	}
-	if want < http.StatusBadRequest && response.Status != http.StatusUnauthorized && r.Method != http.MethodPost && (name == "FIELD" || s.caller != "") {
-		lines = append(lines, `insert := r.Insert; r.Insert = func(api *testkit.API, caller testkit.Caller, record map[string]any) store.ID { record["FIELD"] = …; return insert(api, caller, record) }`)
+	if want < http.StatusBadRequest && response.Status != http.StatusUnauthorized && r.Method != http.MethodPost && (name == anyField || s.caller != "") {
+		lines = append(lines, s.storedLine())
 	}
+	return s.advice(lines...)
+}
+
+// anyField stands for a field that the developer chooses.
+const anyField = "FIELD"
+
+func prepareLine(function, field string) string {
+	return fmt.Sprintf(`r.%s = func(api *testkit.API, n int, body map[string]any) { body[%q] = … }`, function, field)
+}
+
+// storedLine returns the Go code that changes the records which the check has stored.
+func (s *suite) storedLine() string {
+	if s.posted || s.Insert == nil {
+		return prepareLine("Prepare", anyField)
+	}
+	return `insert := r.Insert; r.Insert = func(api *testkit.API, caller testkit.Caller, record map[string]any) store.ID { record["` + anyField + `"] = …; return insert(api, caller, record) }`
+}
+
+// advice returns the end of an error: the lines of Go code that a test can add, and the line that leaves out the check.
+func (s *suite) advice(lines ...string) string {
 	lines = append(lines, fmt.Sprintf("r.Skip(%q, \"REASON\")", s.check))
 	return "\n\tIf a rule of yours causes this, add to the test, before r.Run(t):\n\t\t" + strings.Join(lines, "\n\tor\n\t\t")
 }

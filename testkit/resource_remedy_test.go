@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"example.com/ginseng/kit/store"
 )
 
 // TestRemedy checks the Go code in the error of a check that a rule of a project rejects.
@@ -28,7 +30,10 @@ func TestRemedy(t *testing.T) {
 		{"admin", 200, "PATCH", 403, "{}", []string{`r.Access["admin"] = []int{201, 403} // create, update`, "r.Insert = "}},
 		{"admin", 403, "POST", 201, "{}", []string{`r.Access["admin"] = []int{201, 200} // create, update`}},
 	} {
-		s := suite{check: "update", caller: test.caller, Resource: Resource{Methods: []string{"create", "update"}, Access: map[string][]int{"admin": {201, 200}}}}
+		s := suite{check: "update", caller: test.caller, Resource: Resource{
+			Methods: []string{"create", "update"}, Access: map[string][]int{"admin": {201, 200}},
+			Insert: func(*API, Caller, map[string]any) store.ID { return store.ID{} },
+		}}
 		got := s.remedy(test.want, Request{Method: test.method}, Response{Status: test.status, Body: []byte(test.body)})
 		lines := append(test.lines, `r.Skip("update", "REASON")`)
 		for _, line := range lines {
@@ -38,6 +43,11 @@ func TestRemedy(t *testing.T) {
 		}
 		if n := strings.Count(got, "\tor\n") + 1; n != len(lines) {
 			t.Errorf("%+v: %d lines, want %d: %s", test, n, len(lines), got)
+		}
+	}
+	for _, s := range []*suite{{}, {posted: true, Resource: Resource{Insert: func(*API, Caller, map[string]any) store.ID { return store.ID{} }}}} {
+		if got := s.remedy(200, Request{Method: "GET"}, Response{Status: 404}); strings.Contains(got, "r.Insert") || !strings.Contains(got, "r.Prepare = ") {
+			t.Errorf("records created with POST: %s", got)
 		}
 	}
 	if got := new(suite).remedy(200, Request{}, Response{Status: http.StatusInternalServerError}); got != "" {

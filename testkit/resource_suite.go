@@ -26,6 +26,7 @@ type suite struct {
 	caller   string             // the caller whose access is checked; otherwise ""
 	accounts map[string]Account // by caller
 	n        *int               // number of bodies so far
+	posted   bool               // the check stores its records with POST
 }
 
 // skip skips the test if a call of Resource.Skip names the check.
@@ -126,6 +127,16 @@ func (s *suite) as(method string) string {
 		s.t.Fatalf("no caller may %s %s", method, s.Path)
 	}
 	return s.account(caller).Token
+}
+
+// asCreator returns the credential of the caller who creates records or, if this caller may not call the method, of the first caller
+// who may. A rule can hide a new record, such as a draft, from others.
+func (s *suite) asCreator(method string) string {
+	s.t.Helper()
+	if creator := s.callerOf("create"); s.status(method, creator)/100 == 2 {
+		return s.account(creator).Token
+	}
+	return s.as(method)
 }
 
 // callerOf returns the first caller who may call a method, or "".
@@ -254,7 +265,12 @@ func textOf(value any) string {
 // rule of the project.
 func (s *suite) expect(status int, r Request) Response {
 	s.t.Helper()
-	response := s.Do(r)
+	return s.want(status, r, s.Do(r))
+}
+
+// want stops the test unless the response to r has the status, and returns the response.
+func (s *suite) want(status int, r Request, response Response) Response {
+	s.t.Helper()
 	if response.Status != status {
 		s.t.Fatalf("%s %s %.100v: status %d, want %d: %.500s%s", r.Method, r.Path, r.JSON, response.Status, status, response.Body, s.remedy(status, r, response))
 	}
@@ -263,6 +279,7 @@ func (s *suite) expect(status int, r Request) Response {
 
 func (s *suite) create(body map[string]any) Response {
 	s.t.Helper()
+	s.posted = true
 	return s.expect(201, Request{Method: "POST", Path: s.Path, As: s.as("create"), JSON: body})
 }
 
@@ -298,6 +315,35 @@ func (s *suite) add(body map[string]any) string {
 func (s *suite) show(path, query string) map[string]any {
 	s.t.Helper()
 	return s.expect(200, Request{Method: "GET", Path: path + query, As: s.as("show")}).JSON(200)
+}
+
+// page is a page of a list.
+type page struct {
+	Rows  []map[string]any
+	Next  string
+	Count int
+}
+
+// page reads a page of a list. query can be "".
+func (s *suite) page(token, query string) (p page) {
+	s.t.Helper()
+	s.expect(200, Request{Method: "GET", Path: s.Path + "?" + query, As: token}).decode(200, &p)
+	return p
+}
+
+// rowsOf returns the rows of the records with the paths, which the check has stored. It stops the test unless rows, which the caller
+// has listed, has all of them.
+func (s *suite) rowsOf(caller string, rows []map[string]any, paths ...string) (out []map[string]any) {
+	s.t.Helper()
+	for _, path := range paths {
+		if i := slices.IndexFunc(rows, func(row map[string]any) bool { return s.Path+"/"+textOf(row["id"]) == path }); i >= 0 {
+			out = append(out, rows[i])
+		}
+	}
+	if hidden := len(paths) - len(out); hidden > 0 {
+		s.t.Fatalf("GET %s: %d of %d records are not visible to %s%s", s.Path, hidden, len(paths), caller, s.advice(s.storedLine()))
+	}
+	return out
 }
 
 // compare fails the test unless view has the values of want.
