@@ -217,7 +217,8 @@ type Response struct {
 	to     string // method and path of the request
 }
 
-// Do sends a request. It checks the response against the OpenAPI document and the rules for all responses.
+// Do sends a request. It checks the response against the OpenAPI document and the rules for all responses. If the status is 500, the
+// output of the test has the log of the request.
 func (a *API) Do(r Request) Response {
 	a.t.Helper()
 	var body io.Reader = http.NoBody
@@ -272,6 +273,9 @@ func (a *API) send(request *http.Request) Response {
 		a.t.Fatal(err)
 	}
 	r := Response{a.t, response.StatusCode, response.Header, body, request.Method + " " + request.URL.Path}
+	if r.Status == http.StatusInternalServerError {
+		a.t.Logf("%s: status 500. Log of the request:\n%s", r.to, a.Log.request(r.Header.Get("X-Request-Id")))
+	}
 	r.check(request)
 	for _, difference := range a.document.differences(a.root, request, r) {
 		a.t.Error(difference)
@@ -379,3 +383,9 @@ type Log struct{ process.Buffer }
 
 // Lines returns the lines so far.
 func (l *Log) Lines() []string { return slices.Collect(strings.Lines(l.String())) }
+
+// request returns the lines of the request with the ID. Line breaks in attributes, such as those of a stack, are line breaks again.
+func (l *Log) request(id string) string {
+	lines := slices.DeleteFunc(l.Lines(), func(line string) bool { return !strings.Contains(line, "requestId="+id) })
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(strings.Join(lines, ""))
+}
