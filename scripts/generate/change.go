@@ -63,11 +63,11 @@ func (p *project) planChange(c call) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed := next.Fields.only(func(f Field) bool {
-		return !slices.ContainsFunc(old.Fields, func(o Field) bool { return o.String() == f.String() })
+	indexed := next.Uniques().only(func(f Field) bool {
+		return !slices.ContainsFunc(old.Uniques(), func(o Field) bool { return o.Name == f.Name && o.Among == f.Among })
 	})
-	out.done = next.uniqueNotes(changed) + out.done
-	if changed.only(func(f Field) bool { return f.Unique }) != nil {
+	out.done = next.uniqueNotes(indexed) + out.done
+	if indexed != nil {
 		out.done += "The next start makes the index, and fails if stored records have the same value of a unique field.\n"
 	}
 	if old.entry() == next.entry() {

@@ -139,12 +139,15 @@ func TestChangeUnique(t *testing.T) {
 	for _, test := range []struct{ field, index, out string }{
 		{"code:string:unique=global", `{Fields: []string{"code"}, Unique: true}`, "code is unique among all records"},
 		{"code:string:unique", `{Fields: []string{"userId", "code"}, Unique: true}`, "code is unique per owner"},
+		{"code:string:unique:doc=Of the label.", `{Fields: []string{"userId", "code"}, Unique: true}`, ""}, // the index is not new
 	} {
 		got := run(dir, "product", "--change", test.field)
 		if source := read(t, model); got.code != command.ExitOK || !strings.Contains(source, "store.Index"+test.index) {
 			t.Errorf("%s: %+v\n%s", test.field, got, source)
 		}
-		if !strings.Contains(got.out, test.out) || !strings.Contains(got.out, "The next start makes the index") || strings.Contains(got.out, migrationsFile) {
+		isNew := test.out != ""
+		if !strings.Contains(got.out, test.out) || strings.Contains(got.out, "unique") != isNew || strings.Contains(got.out, "The next start makes the index") != isNew ||
+			strings.Contains(got.out, migrationsFile) {
 			t.Errorf("%s: %s", test.field, got.out)
 		}
 		commit(t, dir)

@@ -206,7 +206,7 @@ func checkValue(values string, isValid func(string) bool) func(*Field, reporter)
 	}
 }
 
-// checkText is checkDefault for a string, checkTime for a time, checkEnum for an enum, and checkNumber for a number.
+// checkText is checkDefault for a string.
 func (f *Field) checkText(bad reporter) {
 	if strings.TrimSpace(f.Default) != f.Default {
 		bad("default must not start or end with a space")
@@ -215,6 +215,7 @@ func (f *Field) checkText(bad reporter) {
 	}
 }
 
+// checkTime is checkDefault for a time.
 func (f *Field) checkTime(bad reporter) {
 	t, err := time.Parse(time.RFC3339, f.Default)
 	if err != nil || !timeEnd.MatchString(f.Default) || t.UTC().Year() > 9999 || t.UTC().Year() < 0 {
@@ -224,12 +225,14 @@ func (f *Field) checkTime(bad reporter) {
 	f.Default = t.UTC().Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z")
 }
 
+// checkEnum is checkDefault for an enum.
 func (f *Field) checkEnum(bad reporter) {
 	if !slices.Contains(f.Values, f.Default) {
 		bad("default=%s is not in the enum; %s", f.Default, naming.Suggest(f.Default, f.Values))
 	}
 }
 
+// checkNumber is checkDefault for a number.
 func (f *Field) checkNumber(bad reporter) {
 	k := f.kind()
 	x, err := strconv.ParseFloat(f.Default, 64)

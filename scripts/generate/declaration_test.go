@@ -297,3 +297,18 @@ func TestTypesOfTests(t *testing.T) {
 		}
 	}
 }
+
+// TestHasLargeBody checks which fields count: also readonly ones, which clients may send back.
+func TestHasLargeBody(t *testing.T) {
+	t.Parallel()
+	for declaration, want := range map[string]bool{
+		"note a --no-owner":                              false,
+		"note a b:text --no-owner":                       true,
+		"note a b:text:readonly --no-owner":              true,
+		"note a b:text --methods list,delete --no-owner": false,
+	} {
+		if r := declareAll(t, strings.Fields(declaration)...); r.HasLargeBody() != want {
+			t.Errorf("%s: %v", declaration, !want)
+		}
+	}
+}

@@ -59,13 +59,13 @@ const (
 	formBytes = 12       // length of the longest character in a form: four percent-encoded bytes
 )
 
-// HasLargeBody reports whether a valid request body can have more than smallBody bytes.
+// HasLargeBody reports whether a valid request body can have more than smallBody bytes. Clients may send readonly fields back.
 func (r Resource) HasLargeBody() bool {
 	if !r.Has(methodCreate) && !r.Has(methodUpdate) {
 		return false
 	}
 	size := 0
-	for _, f := range r.Settable() {
+	for _, f := range r.Fields {
 		switch {
 		case f.IsList():
 			size += f.MaxLength() * maxString * formBytes
