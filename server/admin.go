@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/command"
 	"example.com/ginseng/kit/store/transfer"
 )
@@ -57,8 +58,12 @@ func (p program) admin(ctx context.Context, args []string, stdout, stderr io.Wri
 		return errors.New("this service has no users: none of its modules has kit.Parts.Admins")
 	}
 	made, err := handler.admins.MakeAdmin(ctx, email, func() (string, error) { return readPassword(os.Stdin, stderr) })
-	if err != nil {
+	switch apperr.CodeOf(err) {
+	case "":
+	case apperr.ValidationFailed, apperr.Conflict, apperr.Forbidden:
 		return errors.New(reason(err))
+	default:
+		return err
 	}
 	result := email + " is an admin"
 	if made.Created {
