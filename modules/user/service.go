@@ -71,6 +71,11 @@ func (s *Service) Get(ctx context.Context, id store.ID) (User, error) {
 	return s.users.Get(ctx, id)
 }
 
+// Lock calls store.Collection.Lock. For a rule over several records of a user, each writer of these records locks the user.
+func (s *Service) Lock(ctx context.Context, ids ...store.ID) error {
+	return s.users.Lock(ctx, ids...)
+}
+
 const gravatar = "https://www.gravatar.com/avatar/"
 
 // defaultPicture returns the URL of a generated image. The URL depends on the ID and not on the email address, because a hash of

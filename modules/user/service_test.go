@@ -163,3 +163,34 @@ func TestReferences(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// TestLock locks users as a rule of another module does. Unknown users are not found.
+func TestLock(t *testing.T) {
+	t.Parallel()
+	testdb.SQLiteOnly(t) // a single MongoDB server has no Atomic
+	db := testdb.Open(t)
+	m := New(deps(t, db, password.NewHasher(), time.Now), Settings{})
+	var users interface {
+		resource.Target
+		Lock(context.Context, ...store.ID) error
+	} = m
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	u, _, err := m.CreateVerified(t.Context(), access.Client{Trusted: true}, Profile{Email: "ada@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Atomic(t.Context(), func(ctx context.Context) error {
+		if err := users.Lock(ctx, u.ID); err != nil {
+			return err
+		}
+		if err := users.Lock(ctx, u.ID, store.NewID()); !apperr.Is(err, apperr.NotFound) {
+			t.Errorf("lock an unknown user: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("lock a user: %v", err)
+	}
+}
