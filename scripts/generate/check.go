@@ -80,8 +80,6 @@ func (r Resource) checkReadOnly(wrong *mistakes) {
 	switch {
 	case fields == nil:
 		return
-	case !r.Has(methodCreate) && !r.Has(methodUpdate):
-		wrong.Add("field %s: readonly needs create or update; without them, only your code sets the fields: omit readonly", fields[0].Name)
 	case len(fields) == len(r.Fields):
 		wrong.Add("fields: all are readonly; declare one that clients set, or omit create and update with --methods list,show,delete")
 	}

@@ -169,7 +169,6 @@ func TestMistakes(t *testing.T) {
 		{"note a:float:unique", []string{"field a: unique is not possible for float"}},
 		{"note a:int:readonly=yes b", []string{"field a: readonly has no value; write readonly"}},
 		{"note a:int:readonly", []string{"fields: all are readonly; declare one that clients set, or omit create and update with --methods list,show,delete"}},
-		{"note a:int:readonly b --methods list", []string{"field a: readonly needs create or update; without them, only your code sets the fields: omit readonly"}},
 		{"note a:int:readonly:required readOnly", []string{
 			"field a: readonly excludes required while a route creates records, because clients cannot send it; write default=VALUE, or omit required: the field is empty or null until your code sets it",
 			"field readOnly: is an embedded struct of resources with readonly fields; choose another name",

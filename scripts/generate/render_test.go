@@ -64,6 +64,32 @@ func TestArticle(t *testing.T) {
 	}
 }
 
+// TestNoParameters checks a resource whose fields no client sends: readonly is part of the document, and needs no check.
+func TestNoParameters(t *testing.T) {
+	t.Parallel()
+	declared := []string{"pass", "code:string:required:unique=global:readonly", "--create", "server", "--own", "list,show"}
+	for _, test := range []struct {
+		flags []string
+		model string
+	}{
+		{[]string{"--methods", "list,show"}, "// Fields are part of the document and the view. Only code of the service sets them.\ntype Fields struct {\n\tCode string"},
+		{[]string{"--methods", "list,show,update", "--admin", "update", "name"}, "type ReadOnly struct {\n\tCode string"},
+	} {
+		r := declareAll(t, append(declared, test.flags...)...)
+		files, err := r.render()
+		if err != nil {
+			t.Fatal(err)
+		}
+		model := string(files["model.go"])
+		if !strings.Contains(model, test.model) || !strings.Contains(model, `readonly:"true"`) {
+			t.Errorf("%s: %s", test.flags, model)
+		}
+		if note := r.uniqueNotes(r.Fields); note != "" { // no user sends a code, so that a conflict shows them nothing
+			t.Errorf("%s: %q", test.flags, note)
+		}
+	}
+}
+
 // TestDescriptions checks where descriptions and defaults of a declaration appear.
 func TestDescriptions(t *testing.T) {
 	t.Parallel()

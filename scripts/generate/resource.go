@@ -61,7 +61,7 @@ const (
 
 // HasLargeBody reports whether a valid request body can have more than smallBody bytes. Clients may send readonly fields back.
 func (r Resource) HasLargeBody() bool {
-	if !r.Has(methodCreate) && !r.Has(methodUpdate) {
+	if !r.TakesFields() {
 		return false
 	}
 	size := 0
@@ -115,12 +115,16 @@ func (r Resource) hides() bool {
 	return r.See() == accessOf(ruleOwn)
 }
 
-// Settable returns the fields that clients set, and ReadOnly the others.
+// TakesFields reports whether a method has the fields as parameters.
+func (r Resource) TakesFields() bool { return r.Has(methodCreate) || r.Has(methodUpdate) }
+
+// Settable returns the fields of the struct Fields, which clients set, and ReadOnly those of the struct ReadOnly. Without a method
+// that has parameters, Settable returns all fields: no input needs to be told apart.
 func (r Resource) Settable() fieldList {
-	return r.Fields.only(func(f Field) bool { return !f.ReadOnly })
+	return r.Fields.only(func(f Field) bool { return !f.ReadOnly || !r.TakesFields() })
 }
 func (r Resource) ReadOnly() fieldList {
-	return r.Fields.only(func(f Field) bool { return f.ReadOnly })
+	return r.Fields.only(func(f Field) bool { return f.ReadOnly && r.TakesFields() })
 }
 
 // Uniques returns the fields with the modifier unique. Filtered, Searched and Titled do the same for filter, search and title;
@@ -182,11 +186,18 @@ func (r Resource) uniqueNotes(fields fieldList) (lines string) {
 		switch {
 		case r.PerOwner(f):
 			lines += fmt.Sprintf("%s is unique per owner: two users can have the same value. Declare unique=global to make it unique among all records.\n", f.Name)
-		case f.Unique && r.IsOwn():
+		case f.Unique && r.IsOwn() && r.usersSend(f):
 			lines += fmt.Sprintf("%s is unique among all records: a conflict shows a user that another user has the value.\n", f.Name)
 		}
 	}
 	return lines
+}
+
+// usersSend reports whether callers other than admins can send a value of the field.
+func (r Resource) usersSend(f Field) bool {
+	return !f.ReadOnly && slices.ContainsFunc([]string{methodCreate, methodUpdate}, func(method string) bool {
+		return r.Has(method) && strict[kindOf(r.Rules[method])] < strict[ruleAdmin]
+	})
 }
 
 // ConflictText returns the description of a conflict of unique values.
