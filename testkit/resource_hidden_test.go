@@ -1,6 +1,7 @@
 package testkit_test
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
@@ -185,6 +186,8 @@ func TestUnprepared(t *testing.T) {
 		r.Insert = insertWith(r.Insert, "draft")
 		r.Access["nobody"] = []int{401, 200, 404, 401} // create, list, show, update
 		r.Run(t)
+		r.Insert = insertWith(postResource().Insert, "published")
+		t.Run("server", withoutCreate(r).Run)
 		return
 	}
 	t.Parallel()
@@ -201,11 +204,12 @@ func TestUnprepared(t *testing.T) {
 	}
 	const insert, update = "insert := r.Insert; r.Insert = ", "r.PrepareUpdate = "
 	for check, want := range map[string][]string{
-		"list":       {"GET /posts: 3 of 3 records are not visible to nobody", insert, `r.Skip("list", `},
-		"etags":      {"GET /posts: 1 of 1 records are not visible to nobody", insert, `r.Skip("etags", `},
-		"references": {"GET /posts: 1 of 1 records are not visible to nobody", insert, `r.Skip("references", `},
-		"changes":    {"PATCH /posts/", update}, // the creator sees that the draft was created
-		"versions":   {"Must not begin with b.", update, `body["text"] = …`, `r.Skip("versions", `},
+		"list":           {"GET /posts: 3 of 3 records are not visible to nobody", insert, `r.Skip("list", `},
+		"etags":          {"GET /posts: 1 of 1 records are not visible to nobody", insert, `r.Skip("etags", `},
+		"references":     {"GET /posts: 1 of 1 records are not visible to nobody", insert, `r.Skip("references", `},
+		"changes":        {"PATCH /posts/", update}, // the creator sees that the draft was created
+		"server/changes": {"PATCH /posts/", update},
+		"versions":       {"Must not begin with b.", update, `body["text"] = …`, `r.Skip("versions", `},
 	} {
 		for _, part := range want {
 			if !strings.Contains(failures[check], part) {
@@ -232,6 +236,16 @@ func TestPrepared(t *testing.T) {
 		}
 	}
 	r.Run(t)
+	t.Run("server", withoutCreate(r).Run)
+}
+
+// withoutCreate returns the resource without its first method, create.
+func withoutCreate(r testkit.Resource) testkit.Resource {
+	r.Methods, r.Access = r.Methods[1:], maps.Clone(r.Access)
+	for caller, statuses := range r.Access {
+		r.Access[caller] = statuses[1:]
+	}
+	return r
 }
 
 // insertWith returns the function for Resource.Insert that stores records in the state.
