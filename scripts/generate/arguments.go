@@ -66,7 +66,7 @@ func (c *call) flags() *pflag.FlagSet {
 	flags.StringVar(&c.under, "under", "", "nest under the resource `NAME`: /orders/{id}/items, read by those who may read the order; without flags for create, update and delete, written by those who may change it")
 	flags.StringArrayVar(&c.adds, "add", nil, "add the `FIELD` to a resource; your edits of its files are kept. NAME can be user, for optional fields")
 	flags.StringArrayVar(&c.changes, "change", nil, "replace the declaration of the `FIELD`")
-	flags.StringArrayVar(&c.renames, "rename", nil, "rename a field: `OLD=NEW`")
+	flags.StringArrayVar(&c.renames, "rename", nil, "rename a field: `OLD=NEW`; lists the lines of your code that have the old name in a string")
 	flags.StringArrayVar(&c.drops, "drop", nil, "remove the `FIELD` with its stored values")
 	flags.BoolVar(&c.merge, "merge", false, "with --add, --change, --rename, --drop and --roles: where your edits conflict, write git's conflict markers, to resolve as in any merge. Without it a conflict changes nothing")
 	flags.StringSliceVar(&c.projectRoles, "roles", nil, "declare the `ROLES` of the project beside user and admin, such as practitioner,reception. NAME is user")

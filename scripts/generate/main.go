@@ -133,13 +133,15 @@ func (c cli) execute(args []string) error {
 			return err
 		}
 		c.print("Committed: git has merged your edits. Next:\n  make docs\n\n%s", plan.done)
-		return nil
+	} else {
+		if err := plan.apply(c.document); err != nil {
+			return err
+		}
+		c.print("%s", plan.summary())
 	}
-	if err := plan.apply(c.document); err != nil {
-		return err
-	}
-	c.print("%s", plan.summary())
-	return nil
+	mentions, err := p.mentions(call.args[0], call.renames)
+	c.print("%s", mentions)
+	return err
 }
 
 // ask asks for the name and the fields. After a mistake, it asks again. It returns the answers as arguments, or nil if the input
