@@ -194,7 +194,7 @@ func TestCollisions(t *testing.T) {
 		"blog-post a":                "name blog-post: modules/blogpost has package blogpost; choose another name\n",
 		"kit a":                      "name kit: is a package that every module imports; choose another name\n",
 		"users a --plural people":    "name users: modules/modules.go uses the name users; choose another name\n",
-		"person a --plural users":    "plural users: modules/modules.go uses the name users; choose another with --plural\nplural users: the API has the path /users; choose another with --plural\n",
+		"person a --plural users":    "plural users: the API has the path /users; choose another with --plural\n",
 		"answer a --plural limits":   "plural limits: the runtime has this collection; choose another with --plural\n",
 		"answer a --plural sessions": "plural sessions: modules/auth/model.go has this collection; choose another with --plural\n",
 		"problem a":                  "name problem: the API document has the type Problem; choose another name\n",
@@ -217,6 +217,42 @@ func TestCollisions(t *testing.T) {
 	}
 	if !maps.Equal(files(t, dir), before) {
 		t.Error("something was written")
+	}
+}
+
+// TestTakenVariable adds, changes and removes a resource whose plural is the variable of another module. The path is that of the
+// plural. If the other variable is also taken, the message has two remedies.
+func TestTakenVariable(t *testing.T) {
+	t.Parallel()
+	dir := newProject(t)
+	git(t, dir, "init", "--quiet")
+	path := filepath.Join(dir, registry.Path)
+	write(t, path, strings.Replace(read(t, path), "\treturn []", "\ttools := mcp.New(d)\n\treturn []", 1))
+	commit(t, dir)
+	before := read(t, path)
+	if got := run(dir, "tool", "name"); got.code != command.ExitOK || !strings.Contains(got.out, "tool: /tools.") {
+		t.Fatalf("%+v", got)
+	}
+	commit(t, dir)
+	if got := run(dir, "tool", "--add", "user:ref(user)"); got.code != command.ExitOK || !strings.Contains(read(t, path), "\ttoolsModule := tool.New(d, users)\n") {
+		t.Errorf("--add: %+v\n%s", got, read(t, path))
+	}
+	commit(t, dir)
+	if got := run(dir, "loan", "tool:ref(tool)"); got.code != command.ExitOK || !strings.Contains(read(t, path), "loan.New(d, toolsModule, users)") {
+		t.Errorf("ref: %+v\n%s", got, read(t, path))
+	}
+	for _, name := range []string{"loan", "tool"} {
+		if got := run(dir, "--undo", name); got.code != command.ExitOK {
+			t.Errorf("--undo: %+v", got)
+		}
+	}
+	if got := read(t, path); got != before {
+		t.Errorf("the registry is\n%s", got)
+	}
+	write(t, path, strings.Replace(before, "\ttools := mcp.New(d)\n", "\ttools := mcp.New(d)\n\ttoolsModule := tools\n", 1))
+	want := "plural tools: modules/modules.go uses the name toolsModule; rename the variable there, or choose another with --plural\n"
+	if got := run(dir, "tool", "name"); got.code != command.ExitUsage || got.err != want {
+		t.Errorf("%+v", got)
 	}
 }
 

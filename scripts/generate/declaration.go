@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"go/token"
 	"go/types"
 	"path"
@@ -64,6 +65,7 @@ type Resource struct {
 	Roles     []string // roles of the project; only set for the resource user
 	Migrated  bool     // Parts has the migrations of migrations.go
 	Targets   []Target // the parent, and the resources that fields refer to; set by project.resolve
+	Variable  string   // the variable of the module in the registry, set by project.resolve; "" is the plural
 }
 
 var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
@@ -329,6 +331,7 @@ func (r Resource) entry() registry.Module {
 	if variable == r.Package() {
 		variable += "Module"
 	}
+	variable = cmp.Or(r.Variable, variable)
 	call := r.Package() + ".New(d"
 	for _, t := range r.Targets {
 		call += ", " + t.Registered

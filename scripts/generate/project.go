@@ -125,7 +125,7 @@ func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong 
 		bad("%s uses the name %s", registry.Path, r.Package())
 	}
 	if variable := r.entry().Variable; registered[variable] {
-		badPlural("%s uses the name %s", registry.Path, variable)
+		wrong.Add("plural %s: %s uses the name %s; rename the variable there, or choose another with --plural", r.Plural, registry.Path, variable)
 	}
 	if file, exists := p.collections[r.Plural]; exists {
 		badPlural("%s has this collection", file)

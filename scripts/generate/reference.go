@@ -91,9 +91,14 @@ func (p *project) isTarget(name string) bool {
 	return err == nil && (strings.Contains(string(source), "resource.Target") || strings.Contains(string(source), "resource.Parent"))
 }
 
-// resolve sets r.Targets, and adds every mistake to wrong. modules is nil if the registry is invalid.
+// resolve sets r.Targets and r.Variable, and adds every mistake to wrong. modules is nil if the registry is invalid.
 func (p *project) resolve(r *Resource, modules *registry.Registry, wrong *mistakes) {
 	r.Targets = nil
+	if modules != nil {
+		if r.Variable = r.registered(modules); r.Variable == "" && modules.Names()[r.entry().Variable] {
+			r.Variable = r.entry().Variable + "Module" // another module has the variable
+		}
+	}
 	if r.Under != "" {
 		p.addTarget(r, "flag --under", r.Under, modules, wrong)
 	}
@@ -108,6 +113,16 @@ func (p *project) resolve(r *Resource, modules *registry.Registry, wrong *mistak
 			r.Targets[i].IsOwner = true
 		}
 	}
+}
+
+// registered returns the variable of the module in the registry; "" if the registry does not have the module.
+func (r Resource) registered(modules *registry.Registry) string {
+	for _, m := range modules.Modules() {
+		if m.Import == r.entry().Import {
+			return m.Variable
+		}
+	}
+	return ""
 }
 
 // addTarget adds the resource with the name to r.Targets. where is the flag or field with the name, for mistakes.
@@ -130,15 +145,8 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 	}
 	if modules == nil {
 		t.Registered = target.entry().Variable
-	} else {
-		for _, m := range modules.Modules() {
-			if m.Import == target.entry().Import {
-				t.Registered = m.Variable
-			}
-		}
-		if t.Registered == "" {
-			wrong.Add("%s: %s does not create %s", where, registry.Path, name)
-		}
+	} else if t.Registered = target.registered(modules); t.Registered == "" {
+		wrong.Add("%s: %s does not create %s", where, registry.Path, name)
 	}
 	switch {
 	case target.seeRule() == "":
