@@ -145,8 +145,8 @@ func withValue(body map[string]any, field string, value any) map[string]any {
 // reject sends a request. It fails the test unless the status is 400 and the field has the error code.
 func (s *suite) reject(r Request, field, code string) {
 	s.t.Helper()
-	if body := s.expect(400, r).Body; !hasError(body, field, code) {
-		s.t.Errorf("%s %.100v: %s, want %s of %s", r.Method, r.JSON, body, code, field)
+	if response := s.expect(400, r); !hasError(response.Body, field, code) {
+		s.t.Errorf("%s %.100v: %s, want %s of %s%s", r.Method, r.JSON, response.Body, code, field, s.remedy(400, r, response))
 	}
 }
 
@@ -334,8 +334,8 @@ func checkUnique(s *suite) {
 			requests = append(requests, Request{Method: "PATCH", Path: s.add(s.valid()), As: s.as("update"), JSON: withValue(s.preparedUpdate(map[string]any{}), f.Name, value)})
 		}
 		for _, request := range requests {
-			if body := s.expect(409, request).Body; !hasError(body, f.Name, "conflict") {
-				s.t.Errorf("%s with the same %s: %s", request.Method, f.Name, body)
+			if response := s.expect(409, request); !hasError(response.Body, f.Name, "conflict") {
+				s.t.Errorf("%s with the same %s: %s%s", request.Method, f.Name, response.Body, s.remedy(409, request, response))
 			}
 		}
 	}

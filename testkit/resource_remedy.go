@@ -28,13 +28,16 @@ func (s *suite) remedy(want int, r Request, response Response) string {
 		statuses := slices.Clone(s.Access[s.caller])
 		statuses[slices.Index(s.Methods, s.methodOf(r))] = response.Status
 		lines = append(lines, fmt.Sprintf("r.Access[%q] = []int{%s} // %s", s.caller, strings.Trim(strings.ReplaceAll(fmt.Sprint(statuses), " ", ", "), "[]"), strings.Join(s.Methods, ", ")))
-	case want >= http.StatusBadRequest:
+	case want >= http.StatusBadRequest && !invalid:
 	case r.Method == http.MethodPost && invalid:
 		lines = append(lines, prepareLine("Prepare", name))
 	case r.Method == http.MethodPost:
 		lines = append(lines, "r.Records = append(r.Records, func(api *testkit.API, recordID, ownerID store.ID) { … }) // store what the owner needs")
 	case isUpdate && invalid:
 		lines = append(lines, prepareLine("PrepareUpdate", name))
+	}
+	if response.Status == http.StatusConflict && name == anyField && r.Method != http.MethodDelete {
+		lines = append(lines, startLine)
 	}
 	if want < http.StatusBadRequest && response.Status != http.StatusUnauthorized && r.Method != http.MethodPost && (name == anyField || s.caller != "") {
 		lines = append(lines, s.storedLine())
@@ -44,6 +47,9 @@ func (s *suite) remedy(want int, r Request, response Response) string {
 
 // anyField stands for a field that the developer chooses.
 const anyField = "FIELD"
+
+// startLine is the Go code that raises a limit, such as one per user, for which no body is valid.
+const startLine = `start := r.Start; r.Start = func(t testing.TB, options ...testkit.Option) *testkit.API { return start(t, append(options, testkit.Env("SETTING", "VALUE"))...) } // a limit that is a setting`
 
 func prepareLine(function, field string) string {
 	return fmt.Sprintf(`r.%s = func(api *testkit.API, n int, body map[string]any) { body[%q] = … }`, function, field)
