@@ -16,7 +16,7 @@ type Account struct {
 	Session
 }
 
-// SignUp creates a user with a role, "user" or "admin", and signs the user in.
+// SignUp creates a user with a role, and signs the user in. The role is "user", "admin" or a role that the project has declared.
 func (a *API) SignUp(role string) Account {
 	a.t.Helper()
 	acc := Account{Email: store.NewID().Hex() + "@example.com"}

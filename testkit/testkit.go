@@ -76,9 +76,9 @@ type API struct {
 	URL     string
 	DB      store.DB
 	Handler *server.Handler
-	Clock   *clock.Clock
+	Clock   *clock.Clock // the time of the service; see example.com/ginseng/testkit/clock
 	Log     *Log
-	Email   *emailtest.Outbox
+	Email   *emailtest.Outbox // the emails that were sent: Next, NextTo and None; see example.com/ginseng/kit/email/emailtest
 
 	t        testing.TB
 	service  Service

@@ -80,8 +80,9 @@ func NewLister(spec Spec, cursors Cursors) *Lister {
 	return l
 }
 
-// Parse parses a query string. of is the ID of the record or user that the list belongs to, if any. A cursor is valid only for
-// the list that returned the cursor. ValidationFailed: at least one parameter is invalid; the error lists all invalid
+// Parse parses a query string. of is the ID of the record or user that the list belongs to, if any: of the parent, or of the caller
+// if the list has only the caller's records. A list that shows everyone's records but hides some of them, such as drafts, needs no ID,
+// because each page has only what its caller sees. A cursor is valid only for the list that returned the cursor. ValidationFailed: at least one parameter is invalid; the error lists all invalid
 // parameters.
 func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 	p := parser{Lister: l, values: values}

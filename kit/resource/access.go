@@ -11,6 +11,9 @@ type Access func(access.Principal) store.Filter
 // Public gives every caller access to all records.
 func Public(access.Principal) store.Filter { return nil }
 
+// None gives no caller access to a record. A function of your own ends with it for callers who see nothing: return None(caller).
+func None(access.Principal) store.Filter { return store.Or() }
+
 // Users gives users and the master key access to all records.
 func Users(caller access.Principal) store.Filter { return allOrNone(caller.IsUser() || caller.Master) }
 

@@ -13,7 +13,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Create stores a new record. ValidationFailed: a reference refers to a record that the caller may not see. NotFound: the
+// Create stores a new record. The see and change parameters of Open do not apply: the router decides who may create. ValidationFailed: a reference refers to a record that the caller may not see. NotFound: the
 // caller may not see the parent. Forbidden: the caller may not choose another user as the owner, or the rules of the parent
 // apply and the caller may not change the parent. Conflict: see store.Collection.Insert.
 func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc D) error {

@@ -59,7 +59,8 @@ func Page(g *gin.Context, page any) error {
 	return View(g, page)
 }
 
-// Created responds 201 with the view of a new record and its ETag. Location is the path of the request followed by the ID.
+// Created responds 201 with the view of a new record and its ETag. Location is the path of the request followed by the ID. An action
+// whose path is not that of the list, such as POST /events/:id/reserve, responds with Record, because nothing is at that Location.
 func Created(g *gin.Context, record store.Meta, view any) error {
 	g.Header("Location", g.Request.URL.Path+"/"+record.ID.Hex())
 	g.Header("ETag", RecordTag(record, view))

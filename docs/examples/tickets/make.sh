@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the project of the section "Records that only code creates" of docs/modules.md: generated resources, edits of generated files
+# Makes the project of "Records that only code creates" and "Who sees a record" in docs/modules.md: generated resources, edits of generated files
 # (*.patch), and files of the project's own (_files).
 #
 # Usage: make.sh DIRECTORY
@@ -15,14 +15,14 @@ commit() { git add . && git -c user.name=you -c user.email=you@example.com commi
 git init --quiet
 commit 'Begin'
 
-go tool generate event title:string:required:search --admin create,update,delete
+go tool generate event title:string:required:search 'state:enum(published,draft):required:filter' 'colleagues:[]ref(user):onDelete=clear'
 go tool generate ticket 'event:ref(event):required:filter' 'state:enum(valid,used):readonly:default=valid:filter' \
   --create server --own list,show --admin update,delete
 go tool generate payment 'event:ref(event):required' 'state:enum(open,paid):readonly:default=open:filter' \
   --methods create,list,show --own list,show
 commit 'Add resources'
 
-git apply "$example/confirm.patch"
+git apply "$example"/*.patch
 cp -R "$example/_files/." .
 go tool docs
-commit 'Add the confirmation of payments'
+commit 'Add the confirmation of payments, and drafts'

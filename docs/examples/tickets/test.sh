@@ -9,5 +9,5 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir/tickets"
 unformatted=$(gofmt -l modules)
 [ -z "$unformatted" ] || { echo "gofmt would change: $unformatted" >&2; exit 1; }
-go vet ./modules/payment ./modules/ticket
-go test -count=1 ./modules/payment ./modules/ticket
+go vet ./modules/event ./modules/payment ./modules/ticket
+go test -count=1 ./modules/event ./modules/payment ./modules/ticket
