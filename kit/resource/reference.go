@@ -29,8 +29,9 @@ func ToSelf(field string, onDelete OnDelete) Reference {
 }
 
 // Owner returns the reference in the field userId, which refers to the user who owns the record. Only admins and the master key
-// can create records for other users, and change the owner. If store.Spec.Changes is set, the owner must never change, because
-// the feed of the previous owner would not contain the change.
+// can create records for other users, and change the owner. A store.ID without a value is rejected; records that can have no owner
+// need a *store.ID. If store.Spec.Changes is set, the owner must never change, because the feed of the previous owner would not
+// contain the change.
 func Owner(users Target, onDelete OnDelete) Reference {
 	return Reference{field: "userId", target: users, onDelete: onDelete, isOwner: true}
 }

@@ -235,7 +235,7 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestOwnerReference creates records of other users, and deletes their owner.
+// TestOwnerReference creates records of other users and without an owner, and deletes their owner.
 func TestOwnerReference(t *testing.T) {
 	w := newWorld(t)
 	users := w.open("users", Public, Admins)
@@ -244,6 +244,11 @@ func TestOwnerReference(t *testing.T) {
 		owner := access.Principal{UserID: w.add(users, node{}), Role: access.RoleUser}
 		w.want(w.create(nodes, bob, node{UserID: owner.UserID}), apperr.Forbidden)
 		w.want(w.create(nodes, admin, node{UserID: store.NewID()}), apperr.ValidationFailed)
+		w.want(w.create(nodes, server, node{}), apperr.ValidationFailed)
+		errs, err := nodes.checkAll(t.Context(), access.Operator(), []store.Document{&node{}, &node{UserID: owner.UserID}})
+		w.want(err, "")
+		w.want(errs[0], apperr.ValidationFailed)
+		w.want(errs[1], "")
 		w.want(w.create(nodes, owner, node{UserID: owner.UserID}), "")
 		w.want(w.create(nodes, admin, node{UserID: owner.UserID}), "")
 		mine, err := nodes.all.First(t.Context(), nil)

@@ -181,10 +181,10 @@ func invalid(unknown []apperr.Field) error {
 	return apperr.Invalid(unknown...)
 }
 
-// needsCheck reports whether check or mayChangeParent could reject a new record because of value. If value is the owner, and
-// the owner is the caller, a rejection is possible only if the caller is a user and onDelete is not Keep.
+// needsCheck reports whether check or mayChangeParent could reject a new record because of value. If the owner is the caller, a
+// rejection is possible only if onDelete is not Keep.
 func (r Reference) needsCheck(caller access.Principal, value any) bool {
-	return !r.isOwner || r.onDelete != Keep && caller.IsUser() || !slices.Equal(idsOf(value), []store.ID{caller.UserID})
+	return !r.isOwner || r.onDelete != Keep || !caller.IsUser() || !slices.Equal(idsOf(value), []store.ID{caller.UserID})
 }
 
 // check returns an error for each ID in value, except the IDs of records that the caller may see. Forbidden: the caller chooses
