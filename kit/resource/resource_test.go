@@ -115,6 +115,7 @@ func TestFind(t *testing.T) {
 		see     Access
 		callers []access.Principal // callers that see the node of alice
 	}{
+		"none":   {None, nil},
 		"public": {Public, []access.Principal{nobody, alice, bob, nurse, admin, server}},
 		"users":  {Users, []access.Principal{alice, bob, nurse, admin, server}},
 		"roles":  {Roles("reception", "nurse"), []access.Principal{nurse, admin, server}},
