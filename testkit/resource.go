@@ -152,7 +152,7 @@ func (r *Resource) Field(name string) *Field {
 func RecordID(n int) store.ID { return store.ID{11: byte(n + 1)} }
 
 // InsertJSON returns a function for Resource.Insert that stores records of the type D. Fields that the record lacks have the value
-// of their default tag. spec declares the collection and its searched fields.
+// of their default tag. spec declares the collection, its searched fields and whether its changes are logged.
 func InsertJSON[D store.Document](spec store.Spec) func(*API, Caller, map[string]any) store.ID {
 	return func(a *API, _ Caller, record map[string]any) store.ID {
 		a.t.Helper()

@@ -22,6 +22,6 @@ func newResource() testkit.Resource {
 			{Name: "title", Type: "string", Required: true, Search: true, Sort: true},
 			{Name: "content", Type: "text", Search: true},
 		},
-		Insert: testkit.InsertJSON[module.Article](store.Spec{Name: "articles", Search: []string{"title", "content"}}),
+		Insert: testkit.InsertJSON[module.Article](store.Spec{Name: "articles", Search: []string{"title", "content"}, Changes: true}),
 	}.Complete()
 }
