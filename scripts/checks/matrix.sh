@@ -36,7 +36,7 @@ resources=$(cat <<'END'
 /typed-presets public typed-preset a:decimal:default=12.5:sort:min=1:max=20 b:date:default=2026-02-03 c:uuid:default=123e4567-e89b-42d3-a456-426614174000:filter
 /baskets admin basket code:string:unique:search:sort note:text:search serial:int:unique=global total:decimal:required:filter --own list,show
 /memos admin memo code:string:required:unique post:ref(article):required:filter --own list,show --admin delete
-/vouchers admin voucher code:string:required:unique=global spent:bool:readonly:default=false:filter row:int:readonly --create server --own list,show --admin delete
+/vouchers admin voucher code:string:required:unique=global spent:bool:readonly:default=false:filter row:int:readonly --create server --own list,show --admin delete --changes
 /receipts public receipt text:string:required --create server --owner --admin update,delete --on-user-delete clear
 - public entry title --methods create,show --own show
 /records public record type func range map error len package select var nil key new string id2 query:text
