@@ -12,7 +12,7 @@ MONGOD := $(if $(TEST_MONGODB_URI),,go -C scripts/mongod run . --)
 MAIN_TASKS := Test(Article|Change|Create|Events|Identities|Policy|Sequence|ShowAndComplete|SignIn|Users)
 ARTICLES := 100000
 
-.PHONY: help run dev build prod test test-all test-integration coverage fuzz project resource bench soak lint deadcode docs docs-check sbom vulncheck vulndb
+.PHONY: help run dev build prod test test-all test-integration coverage fuzz project resource bench soak lint deadcode docs docs-check client sbom vulncheck vulndb
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -72,14 +72,19 @@ lint: ## run gofmt, go vet and staticcheck in every module with code
 deadcode: ## list functions that neither the programs nor the tests reach
 	$(TOOL) deadcode -test ./...
 
-docs: ## generate docs/ from annotations, settings and licenses, and .env.example
+docs: ## generate docs/ from annotations, settings and licenses, .env.example and the client
 	$(TOOL) swag fmt --generalInfo main.go --dir . --exclude scripts,kit/selector
 	go run ./scripts/docs
 	scripts/tools/licenses list >docs/licenses.md.new && mv docs/licenses.md.new docs/licenses.md
+	go run ./scripts/client --out clients/typescript
 
-docs-check: ## fail if a generated file in docs/ or .env.example is out of date
+docs-check: ## fail if a generated file in docs/ or clients/, or .env.example is out of date
 	@go run ./scripts/docs -check
 	@scripts/tools/licenses list | diff -u docs/licenses.md - || { echo "docs/licenses.md is out of date; run: make docs"; exit 1; }
+	@go run ./scripts/client --out clients/typescript --check
+
+client: ## write the TypeScript client of the API to clients/typescript
+	go run ./scripts/client --out clients/typescript
 
 sbom: build ## write dist/: an SBOM of ./ginseng (CycloneDX), and the license texts of its dependencies
 	mkdir -p dist

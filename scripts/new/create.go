@@ -20,7 +20,7 @@ import (
 
 // tools are the tool directives of a project's go.mod.
 var tools = []string{
-	modulePath + "/scripts/docs", modulePath + "/scripts/generate", modulePath + "/scripts/new",
+	modulePath + "/scripts/client", modulePath + "/scripts/docs", modulePath + "/scripts/generate", modulePath + "/scripts/new",
 	"github.com/swaggo/swag/cmd/swag", "honnef.co/go/tools/cmd/staticcheck",
 }
 

@@ -156,6 +156,7 @@ func mini(t *testing.T) files.Tree {
 		"middleware/middleware.go":        []byte("package middleware\n"),
 		"scripts/docs/main.go":            []byte(miniDocs),
 		"scripts/generate/main.go":        []byte(miniGenerate),
+		"scripts/client/main.go":          []byte("package main\n\nfunc main() {}\n"),
 		"scripts/tools/go.mod":            []byte("module example.com/ginseng/scripts/tools\n"),
 		"config/config.go":                []byte("package config\n\nimport \"example.com/ginseng/modules\"\n\n// Settings has all settings.\ntype Settings struct{ Modules modules.Settings }\n"),
 		"docs/docs.go":                    []byte("package docs\n\nimport _ \"embed\"\n\n//go:embed openapi.json\nvar OpenAPI []byte\n"),

@@ -97,7 +97,7 @@ func isRuntime(name string) bool {
 	case "kit", "middleware", "server", "testkit":
 		return !tests
 	case "scripts":
-		return len(parts) > 2 && slices.Contains([]string{"new", "generate", "docs", "internal"}, parts[1]) && !tests
+		return len(parts) > 2 && slices.Contains([]string{"new", "generate", "docs", "client", "internal"}, parts[1]) && !tests
 	}
 	return false
 }

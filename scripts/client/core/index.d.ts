@@ -1,0 +1,164 @@
+import type { components, paths } from './schema.js'
+export type { components, paths } from './schema.js'
+export {}
+
+type Schemas = components['schemas']
+type Flat<T> = { [K in keyof T]: T[K] }
+
+/** An error response of the API (RFC 9457) or, with status 0 and code network, a request without a complete response. */
+export declare class Problem extends Error {
+  constructor(status: number, body: Partial<Schemas['Problem']>, requestId?: string, options?: ErrorOptions)
+  readonly status: number
+  /** Stable code for programs; undefined for responses of a proxy. */
+  readonly code: Schemas['Problem']['code'] | 'network' | undefined
+  readonly detail: string
+  readonly requestId: string | undefined
+  /** The invalid parameters: a list for each name. */
+  readonly errors: { [parameter: string]: Schemas['ErrorField'][] | undefined }
+  /** Only with code second_factor_required at sign-in. */
+  readonly challenge?: string
+  /** Index of the failed operation of a batch. */
+  readonly operation?: number
+}
+
+export interface ClientOptions {
+  /** The address of the API, such as https://api.example.com/v1. */
+  url: string
+  /** An API key or a user token, or a function that resolves to one. It is called for each request. */
+  token?: string | (() => string | undefined | Promise<string | undefined>)
+  /** Only on your own servers: the value of MASTER_KEY. It is sent with operations that require it, and no others. */
+  masterKey?: string
+  /** Used instead of the global fetch. */
+  fetch?: typeof fetch
+}
+
+/** The last argument of each method. */
+export interface Options {
+  /** Its abort rejects the call with the reason of the signal. */
+  signal?: AbortSignal
+}
+
+/** A page of a list. */
+export interface Page<T, Counted extends boolean = true> {
+  rows: T[]
+  /** Number of records in the whole list; with q or a filter, at most 10,000. */
+  count: Counted extends true ? number : undefined
+  /** True if more than count records match. */
+  countCapped?: boolean
+  /** The value of after for the next page; absent on the last page. */
+  next?: string
+}
+
+/** The names of fields, or of fields to leave out, each with a - before it. */
+type Names<T> = readonly (keyof T & string)[] | readonly `-${Exclude<keyof T & string, 'id'>}`[]
+
+/** T with the given fields. If the names are not known to the compiler, all fields are optional. */
+type Selected<T, F extends readonly string[]> = F extends readonly []
+  ? T
+  : number extends F['length']
+    ? Partial<T> & Pick<T, 'id' & keyof T>
+    : F[number] extends `-${string}`
+      ? Omit<T, Unsigned<F[number]>>
+      : Pick<T, (F[number] | 'id') & keyof T>
+type Unsigned<N extends string> = N extends `-${infer Name}` ? Name : never
+
+/** The property expand of a record; R has the type of each reference. */
+type Expanded<R, E extends readonly (keyof R)[]> = E extends readonly []
+  ? unknown
+  : number extends E['length']
+    ? { expand?: Partial<R> }
+    : { expand: Flat<Pick<R, E[number]>> }
+
+type Row<T, R, F extends readonly string[], E extends readonly (keyof R)[]> = Flat<Selected<T, F> & Expanded<R, E>>
+
+/** An ID or, to send its ETag as If-Match, a record that the client returned. A copy of a record has no ETag. */
+type Target = string | { readonly id: string }
+
+interface List<T, Query, R> {
+  /** Returns a page. fields narrows its rows. */
+  list<const F extends Names<T> = [], const E extends readonly (keyof R)[] = [], const C extends boolean = true>(
+    query?: Query & Paging & { fields?: F; expand?: E; count?: C },
+    options?: Options,
+  ): Promise<Page<Row<T, R, F, E>, C>>
+  /** Iterates over all records. limit is the number of rows per request, 100 by default. */
+  all<const F extends Names<T> = [], const E extends readonly (keyof R)[] = []>(
+    query?: Query & { fields?: F; expand?: E; limit?: number },
+    options?: Options,
+  ): AsyncGenerator<Row<T, R, F, E>, void, undefined>
+}
+
+interface Paging {
+  /** Maximum number of rows, from 1 to 100; 30 by default. */
+  limit?: number
+  /** The value of next in the previous page; cannot be combined with page. */
+  after?: string
+  /** Page number, 1 by default. */
+  page?: number
+}
+
+interface Get<T, R> {
+  get<const E extends readonly (keyof R)[] = []>(id: string, options?: Options & { expand?: E }): Promise<Row<T, R, [], E>>
+}
+
+interface Create<T, Fields> {
+  /** Creates a record. The request has an Idempotency-Key, so that its repetitions create nothing. */
+  create(fields: Fields, options?: Options): Promise<T>
+}
+
+interface Update<T, Fields> {
+  /** Changes the given fields. With a record that was changed meanwhile, it rejects with code precondition_failed. */
+  update(target: Target, fields: Fields, options?: Options): Promise<T>
+}
+
+interface Delete {
+  /** Deletes a record. With a record that was changed meanwhile, it rejects with code precondition_failed. */
+  delete(target: Target, options?: Options): Promise<void>
+}
+
+/** An operation of a batch; the fields of its result are references for later operations. */
+interface BatchCreate<T, Fields> { create(fields: Fields): T }
+interface BatchUpdate<T, Fields> { update(target: Target, fields: Fields): T }
+interface BatchDelete { delete(target: Target): void }
+
+/** The result of an operation of a batch. */
+export interface BatchResult {
+  status: number
+  /** The path of a new record. */
+  location?: string
+  etag?: string
+  /** The record; absent after a deletion. */
+  body?: { [field: string]: unknown }
+}
+
+type Verb = 'get' | 'put' | 'post' | 'patch' | 'delete'
+type Operation<P extends keyof paths, M extends string> = Extract<paths[P][Lowercase<M> & keyof paths[P]], { responses: unknown }>
+type PathsOf<M extends string> = { [P in keyof paths]: [Operation<P, M>] extends [never] ? never : P }[keyof paths]
+
+type Parameters<O> = O extends { parameters: infer P } ? { [K in keyof P as [Exclude<P[K], undefined>] extends [never] ? never : K]: P[K] } : never
+type Credential = { header?: { Authorization?: string } }
+type Params<O> = Credential & { [K in keyof Parameters<O>]: K extends 'query' ? Omit<NonNullable<Parameters<O>[K]>, 'format' | 'bom'> : Parameters<O>[K] }
+type Body<O> = O extends { requestBody: { content: { 'application/json': infer B } } }
+  ? { body: B }
+  : O extends { requestBody?: { content: { 'application/json': infer B } } } ? { body?: B } : { body?: undefined }
+type Init<O> = Options & Body<O> & ({} extends Params<O> ? { params?: Params<O> } : { params: Params<O> })
+type Result<O> = O extends { responses: infer S } ? Content<S[keyof S & (200 | 201 | 202 | 204)]> : never
+type Content<S> = S extends { content: infer C } ? (C extends { 'application/json': infer B } ? B : C[keyof C]) : undefined
+type Exports = { [P in keyof paths]: Operation<P, 'get'> extends { parameters: { query?: { format?: string } } } ? P : never }[keyof paths]
+type ExportInit<P extends keyof paths> = Options & { params: Credential & Parameters<Operation<P, 'get'>> & { query: { format: string } } }
+
+export interface Client extends Resources {
+  /**
+   * Makes all writes that build calls, or none, in one step. Resolves to the results in order. A result is a reference for
+   * later operations: const order = b.orders.create({}); b.articles.update(id, { title: order.id }).
+   */
+  batch(build: (b: BatchResources) => void, options?: Options): Promise<BatchResult[]>
+  /** Calls an operation of the API document. Resolves to the body of the response. Only GET is repeated. */
+  request<M extends Verb | Uppercase<Verb>, P extends PathsOf<M>>(
+    method: M, path: P, ...options: {} extends Init<Operation<P, M>> ? [Init<Operation<P, M>>?] : [Init<Operation<P, M>>]
+  ): Promise<Result<Operation<P, M>>>
+  /** Exports a list. */
+  request<P extends Exports>(method: 'get' | 'GET', path: P, options: ExportInit<P>): Promise<string>
+}
+
+/** Creates a client. */
+export declare function createClient(options: ClientOptions): Client

@@ -1,0 +1,236 @@
+const REPEATS = 4
+const REPEAT_WITHIN = 30_000 // ms
+
+/** An error response of the API (RFC 9457) or, with status 0 and code network, a request without a complete response. */
+export class Problem extends Error {
+  constructor(status, body, requestId, options) {
+    super(body.detail ?? `HTTP ${status}`, options)
+    this.name = 'Problem'
+    this.status = status
+    this.code = body.code
+    this.detail = this.message
+    this.requestId = body.requestId ?? requestId
+    const errors = new Map()
+    for (const error of body.errors ?? []) errors.set(error.param, [...(errors.get(error.param) ?? []), error])
+    this.errors = Object.fromEntries(errors)
+    if (body.challenge) this.challenge = body.challenge
+    if (body.operation !== undefined) this.operation = body.operation
+  }
+}
+
+/** A field of the response to an earlier operation of a batch. */
+class Reference {
+  constructor(text) {
+    this.text = text
+  }
+
+  toJSON() {
+    return this.text
+  }
+}
+
+/** Returns a record with its ETag in a property that is not enumerable: copies of the record and JSON do not have it. */
+function tagged(record, etag) {
+  return record && etag ? Object.defineProperty(record, 'etag', { value: etag, enumerable: false, writable: true, configurable: true }) : record
+}
+
+/** Returns the segment of a path for an ID or a record. */
+function segment(target) {
+  const id = typeof target === 'object' && target && !(target instanceof Reference) ? target.id : target
+  if (id instanceof Reference) return id.text
+  if (typeof id !== 'string' || /^\.{0,2}$/.test(id)) throw new TypeError(`${JSON.stringify(id)} is no ID`) // '..' would be another path
+  return encodeURIComponent(id)
+}
+
+/** Replaces the parameters of a path: by their names, or by their order. */
+function fill(template, values) {
+  let i = 0
+  return template.replace(/\{(\w*)\}/g, (_, name) => segment(Array.isArray(values) ? values[i++] : values?.[name]))
+}
+
+/** Returns the query string. A value such as { gt: 1 } of the parameter size is the parameter size[gt]. */
+function search(query) {
+  const params = new URLSearchParams()
+  const add = (name, value) => {
+    if (value === undefined) return
+    if (Array.isArray(value) && name.endsWith('[in]')) {
+      // A single value is split at its commas, values of a repeated parameter are not.
+      for (const item of value.length === 1 ? [value[0], value[0]] : value) params.append(name, item)
+      if (!value.length) params.append(name, '')
+    } else if (Array.isArray(value)) {
+      if (value.length) params.append(name, value.join())
+    } else if (typeof value === 'object' && value) {
+      for (const [operator, operand] of Object.entries(value)) add(`${name}[${operator}]`, operand)
+    } else {
+      params.append(name, value)
+    }
+  }
+  for (const [name, value] of Object.entries(query ?? {})) add(name, value)
+  return `${params}` && `?${params}`
+}
+
+/** Resolves as the promise does. Rejects earlier with the reason of the signal. */
+function unlessAborted(promise, signal) {
+  if (!signal) return promise
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    Promise.resolve(promise).then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
+
+/** Resolves after the time, in ms. Rejects with the reason of the signal. */
+async function pause(time, signal) {
+  let timer
+  const over = new Promise((resolve) => { timer = setTimeout(resolve, time) })
+  try {
+    await unlessAborted(over, signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Returns the time of a Retry-After header in ms, undefined without one. */
+function retryAfter(response) {
+  const value = response.headers.get('Retry-After')
+  const time = /^\d+$/.test(value) ? value * 1000 : Date.parse(value) - Date.now()
+  return Number.isNaN(time) ? undefined : Math.max(time, 0)
+}
+
+/** Returns the body of a response: a value, a string of an export, or undefined. */
+function parse(response, text) {
+  const type = response.headers.get('Content-Type') ?? ''
+  if (/^application\/(problem\+)?json\b/.test(type)) return JSON.parse(text)
+  if (!text || /^(text\/csv|application\/x-ndjson)\b/.test(type)) return text || undefined
+  throw new Error(`${type || 'a response without a type'} is no response of the API`)
+}
+
+/** Makes a request. Resolves to its body and ETag, or to a problem and, if it can be repeated, the time to wait before. */
+async function attempt(fetch, url, init, repeats) {
+  let response, body
+  try {
+    response = await fetch(url, init)
+    const text = await response.text()
+    if (response.ok) return { body: parse(response, text), etag: response.headers.get('ETag') }
+    try { body = parse(response, text) } catch {} // the error page of a proxy
+  } catch (cause) {
+    init.signal?.throwIfAborted()
+    const problem = new Problem(0, { code: 'network', detail: `No complete response: ${cause?.message}` }, undefined, { cause })
+    return { problem, wait: (250 + Math.random() * 250) * 2 ** repeats }
+  }
+  const problem = new Problem(response.status, body ?? {}, response.headers.get('X-Request-Id') ?? undefined)
+  return { problem, wait: [429, 503].includes(response.status) ? retryAfter(response) : undefined }
+}
+
+/** Returns a value for Idempotency-Key. randomUUID exists only in pages with TLS. */
+function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Returns the methods that write the records of a resource below the records with the IDs. send sends a request. */
+function writer(resource, ids, send) {
+  const one = `${resource.path}/{}`
+  return {
+    create: (fields, options) => send('POST', resource.path, ids, { ...options, body: fields }),
+    update: (target, fields, options) => send('PATCH', one, [...ids, target], { ...options, body: fields, etag: target?.etag }),
+    delete: (target, options) => send('DELETE', one, [...ids, target], { ...options, etag: target?.etag }),
+  }
+}
+
+/** Creates the client. */
+export function createClient({ url, token, masterKey, fetch = (...args) => globalThis.fetch(...args) }) {
+  const base = url.replace(/\/+$/, '')
+
+  /** Sends a request, and repeats it if it is safe. Resolves to the body and the ETag, or rejects with a Problem. */
+  async function call(method, template, { path, query, header, body, signal, safe = method === 'GET' }) {
+    const address = base + fill(template, path) + search(query)
+    const init = { method, signal, credentials: 'omit', body: body === undefined ? undefined : JSON.stringify(body) } // no cookies, and no password dialog
+    const master = masterKey && masterOnly.includes(`${method} ${template.replace(/\{\w*\}/g, '{}')}`)
+    const end = Date.now() + REPEAT_WITHIN
+    for (let repeats = 0; ; repeats++) {
+      signal?.throwIfAborted()
+      const headers = new Headers(Object.entries(header ?? {}).filter(([, value]) => value !== undefined))
+      if (init.body !== undefined) headers.set('Content-Type', 'application/json')
+      if (!headers.has('Authorization')) {
+        const credential = master ? masterKey : typeof token === 'function' ? await unlessAborted(token(), signal) : token
+        if (credential) headers.set('Authorization', `Bearer ${credential}`)
+      }
+      const { problem, wait, ...response } = await attempt(fetch, address, { ...init, headers }, repeats)
+      if (!problem) return response
+      if (repeats && method === 'DELETE' && problem.status === 404) return {} // an earlier request has deleted the record
+      if (!safe || wait === undefined || repeats === REPEATS || Date.now() + wait > end) throw problem
+      await pause(wait, signal)
+    }
+  }
+
+  /** Sends a write of a record. Resolves to the record. */
+  async function send(method, template, path, { etag, body, signal }) {
+    const header = { 'If-Match': etag, 'Idempotency-Key': method === 'POST' ? newKey() : undefined }
+    const safe = method === 'POST' || (method === 'DELETE' && etag !== undefined)
+    const response = await call(method, template, { path, header, body, signal, safe })
+    return tagged(response.body, response.etag)
+  }
+
+  /** Returns the methods of a resource below the records with the IDs. */
+  function methods(resource, ids) {
+    async function list(query, options) {
+      const etags = resource.etags ? { etags: true } : {}
+      const { body } = await call('GET', resource.path, { ...options, path: ids, query: { ...query, ...etags } })
+      for (const row of body.rows) tagged(row, row.etag)
+      return body
+    }
+    async function* all(query, options) {
+      for (let after; ;) {
+        const { rows, next } = await list({ limit: 100, ...query, count: false, after }, options)
+        yield* rows
+        if (!next) return
+        after = next
+      }
+    }
+    async function get(id, { expand, signal } = {}) {
+      const { body, etag } = await call('GET', `${resource.path}/{}`, { path: [...ids, id], query: { expand }, signal })
+      return tagged(body, etag)
+    }
+    return { list, all, get, ...writer(resource, ids, send), ...below(resource, ids, methods) }
+  }
+
+  /** Calls build with the resources of a batch, and sends the operations. */
+  async function batch(build, { signal } = {}) {
+    const operations = []
+    const add = (method, template, path, { body, etag }) => {
+      const operation = { method, path: fill(template, path), ifMatch: etag, body: body && JSON.parse(JSON.stringify(body, escaped)) }
+      const name = `operation${operations.push(operation)}`
+      return new Proxy({}, {
+        get(_, field) {
+          if (typeof field !== 'string' || field === 'etag' || field === 'then') return undefined
+          operation.name = name
+          return new Reference(`$${name}.${field}`)
+        },
+      })
+    }
+    const writes = (resource, ids) => ({ ...writer(resource, ids, add), ...below(resource, ids, writes) })
+    build(below({ nested: resources }, [], writes, true))
+    const header = { 'Idempotency-Key': newKey() }
+    const { body } = await call('POST', '/batch', { header, body: { operations }, signal, safe: true })
+    for (const result of body.results) tagged(result.body, result.etag)
+    return body.results
+  }
+
+  async function request(method, path, { params, body, signal } = {}) {
+    return (await call(method.toUpperCase(), path, { ...params, body, signal })).body
+  }
+
+  return { ...below({ nested: resources }, [], methods, true), batch, request }
+}
+
+/** A replacer of JSON.stringify for the fields of an operation: a string that begins with $ is not a reference. */
+function escaped(name, value) {
+  return typeof value === 'string' && value.startsWith('$') && !(this[name] instanceof Reference) ? `$${value}` : value
+}
+
+/** Returns the resources below a resource: at the root their methods, otherwise a function of the parent's ID. */
+function below({ nested = {} }, ids, methods, root) {
+  const entries = Object.entries(nested).map(([name, child]) => [name, root ? methods(child, ids) : (id) => methods(child, [...ids, id])])
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// document has the parts of the API document that the client depends on.
+type document struct {
+	Info struct {
+		Title   string `json:"title"`
+		Version string `json:"version"`
+	} `json:"info"`
+	Tags []struct {
+		Description string    `json:"description"`
+		Resource    *resource `json:"x-resource"`
+	} `json:"tags"`
+	Paths      map[string]map[string]*operation `json:"paths"`
+	Components struct {
+		Schemas map[string]*schema `json:"schemas"`
+		Headers map[string]*header `json:"headers"`
+	} `json:"components"`
+}
+
+type operation struct {
+	Summary     string      `json:"summary"`
+	Description string      `json:"description"`
+	Parameters  []parameter `json:"parameters"`
+	RequestBody *struct {
+		Required bool               `json:"required"`
+		Content  map[string]content `json:"content"`
+	} `json:"requestBody"`
+	Responses map[string]struct {
+		Description string             `json:"description"`
+		Headers     map[string]*header `json:"headers"`
+		Content     map[string]content `json:"content"`
+	} `json:"responses"`
+	Batch  bool   `json:"x-batch"`
+	Caller string `json:"x-caller"`
+}
+
+type parameter struct {
+	Name        string  `json:"name"`
+	In          string  `json:"in"`
+	Description string  `json:"description"`
+	Required    bool    `json:"required"`
+	Schema      *schema `json:"schema"`
+}
+
+type header struct {
+	Ref         string  `json:"$ref"`
+	Description string  `json:"description"`
+	Required    bool    `json:"required"`
+	Schema      *schema `json:"schema"`
+}
+
+type content struct {
+	Schema *schema `json:"schema"`
+}
+
+type schema struct {
+	Ref         string             `json:"$ref"`
+	Type        string             `json:"type"`
+	Description string             `json:"description"`
+	Nullable    bool               `json:"nullable"`
+	ReadOnly    bool               `json:"readOnly"`
+	Enum        []any              `json:"enum"`
+	Items       *schema            `json:"items"`
+	Properties  map[string]*schema `json:"properties"`
+	Required    []string           `json:"required"`
+	AllOf       []*schema          `json:"allOf"`
+	Additional  json.RawMessage    `json:"additionalProperties"` // true, false or a schema
+	Reference   string             `json:"x-reference"`
+}
+
+// resource is a resource with its operations; those that the API does not have are nil.
+type resource struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	Record string `json:"record"`
+	Parent string `json:"parent"`
+
+	description                        string
+	nested                             []*resource
+	list, create, show, update, delete *operation
+}
+
+// reserved are the names of the client's own methods.
+var reserved = []string{"batch", "request"}
+
+// methods are the names of the methods of a resource.
+var methods = []string{"list", "all", "get", "create", "update", "delete"}
+
+// resources returns the resources that are not nested, sorted by name, with their nested ones. It fails if two have the same name in
+// TypeScript, or one has the name of a method.
+func (d document) resources() (roots []*resource, err error) {
+	all := map[string]*resource{}
+	for _, tag := range d.Tags {
+		r := tag.Resource
+		if r == nil {
+			continue
+		}
+		all[r.Name] = r
+		r.description = tag.Description
+		r.list, r.create = d.Paths[r.Path]["get"], d.Paths[r.Path]["post"]
+		for name, item := range d.Paths {
+			if below, ok := strings.CutPrefix(name, r.Path+"/{"); ok && !strings.Contains(below, "/") {
+				r.show, r.update, r.delete = item["get"], item["patch"], item["delete"]
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		r, taken := all[name], reserved
+		if parent := all[r.Parent]; parent != nil {
+			parent.nested = append(parent.nested, r)
+			taken = methods
+		} else {
+			roots = append(roots, r)
+		}
+		if slices.Contains(taken, camel(name)) {
+			err = cmp.Or(err, fmt.Errorf("the resource %s has the name of a method of the client; generate it with another --plural", name))
+		}
+	}
+	return roots, err
+}
+
+// each calls visit with each resource and its nested resources.
+func each(resources []*resource, visit func(*resource)) {
+	for _, r := range resources {
+		visit(r)
+		each(r.nested, visit)
+	}
+}
+
+// masterOnly returns the operations that require the master key, such as "POST /users".
+func (d document) masterOnly() (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(d.Paths)) {
+		for _, method := range verbs {
+			if op := d.Paths[name][method]; op != nil && op.Caller == "master" {
+				out = append(out, strings.ToUpper(method)+" "+anonymous(name))
+			}
+		}
+	}
+	return out
+}
+
+var pathParameter = regexp.MustCompile(`\{\w+\}`)
+
+// anonymous returns a path without the names of its parameters.
+func anonymous(name string) string { return pathParameter.ReplaceAllLiteralString(name, "{}") }
+
+// parameter returns a query parameter of an operation, or nil.
+func (op *operation) parameter(name string) *parameter {
+	if op == nil {
+		return nil
+	}
+	i := slices.IndexFunc(op.Parameters, func(p parameter) bool { return p.In == "query" && p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &op.Parameters[i]
+}
+
+// response returns the schema of the body of a successful response, or nil.
+func (op *operation) response() *schema {
+	for _, status := range []string{"200", "201"} {
+		if body, ok := op.Responses[status].Content["application/json"]; ok {
+			return body.Schema
+		}
+	}
+	return nil
+}
+
+// base returns the name of the schema to which s refers.
+func (s *schema) base() string {
+	if s == nil {
+		return ""
+	}
+	return path.Base(s.Ref)
+}
+
+// camel returns a name in kebab-case in camelCase.
+func camel(name string) string {
+	words := strings.Split(name, "-")
+	for i, word := range words[1:] {
+		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, "")
+}

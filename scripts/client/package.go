@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"example.com/ginseng/scripts/internal/files"
+	"example.com/ginseng/scripts/internal/naming"
+)
+
+// core has the parts that all packages share: code, types, and README.md with TITLE, PACKAGE and RESOURCE to replace.
+//
+//go:embed core
+var core embed.FS
+
+// files returns the package.
+func (d document) files() (files.Tree, error) {
+	resources, err := d.resources()
+	if err != nil {
+		return nil, err
+	}
+	d.Info.Title = strings.Join(strings.Fields(d.Info.Title), " ")
+	head := "// The client of the API of " + d.Info.Title + ", generated from its API document. Do not edit.\n\n"
+	manifest := d.manifest()
+	readme := part("README.md")
+	example := "resources" // a project without resources has no example to run
+	for _, r := range resources {
+		if r.list != nil && (r.Name != "users" || example == "resources") {
+			example = camel(r.Name)
+		}
+	}
+	readme = strings.NewReplacer("TITLE", d.Info.Title, "PACKAGE", manifest.Name, "RESOURCE", example).Replace(readme)
+	var packageJSON bytes.Buffer
+	encoder := json.NewEncoder(&packageJSON)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err = encoder.Encode(manifest)
+	return files.Tree{
+		"index.js":     []byte(head + part("index.js") + "\n" + d.table(resources)),
+		"index.d.ts":   []byte(head + part("index.d.ts") + "\n" + d.resourceTypes(resources)),
+		"schema.d.ts":  []byte(head + d.schemaTypes()),
+		"package.json": packageJSON.Bytes(),
+		"README.md":    []byte(readme),
+	}, err
+}
+
+// part returns an embedded file.
+func part(name string) string {
+	raw, _ := core.ReadFile("core/" + name) // cannot fail: the file is embedded
+	return string(raw)
+}
+
+// manifest is package.json.
+type manifest struct {
+	Name        string            `json:"name"`
+	Version     string            `json:"version"`
+	Description string            `json:"description"`
+	Type        string            `json:"type"`
+	Exports     map[string]export `json:"exports"`
+	Files       []string          `json:"files"`
+	SideEffects bool              `json:"sideEffects"`
+	Engines     map[string]string `json:"engines"`
+}
+
+type export struct {
+	Types   string `json:"types"` // first: the order of conditions matters
+	Default string `json:"default"`
+}
+
+var versionPart = regexp.MustCompile(`^\d+`)
+
+// manifest returns package.json. Its version is that of the document, with the missing parts of a semantic version.
+func (d document) manifest() manifest {
+	version := []string{"0", "0", "0"}
+	for i, part := range strings.SplitN(d.Info.Version, ".", len(version)) {
+		if number := versionPart.FindString(part); number != "" {
+			version[i] = strings.TrimLeft(number[:len(number)-1], "0") + number[len(number)-1:]
+		}
+	}
+	return manifest{
+		Name: naming.Kebab(d.Info.Title, "api") + "-client", Version: strings.Join(version, "."), Description: "Client of the API of " + d.Info.Title, Type: "module",
+		Exports: map[string]export{".": {Types: "./index.d.ts", Default: "./index.js"}},
+		Files:   []string{"index.js", "index.d.ts", "schema.d.ts"}, Engines: map[string]string{"node": ">=20"},
+	}
+}
+
+// table returns the resources of index.js, and the operations for which it sends the master key.
+func (d document) table(resources []*resource) string {
+	w := &printer{}
+	w.open("const resources = {")
+	w.rows(resources)
+	w.close()
+	w.WriteString("\n")
+	w.open("const masterOnly = [")
+	for _, op := range d.masterOnly() {
+		w.line("%s,", quote(op))
+	}
+	w.closeWith("]")
+	return w.String()
+}
+
+func (w *printer) rows(resources []*resource) {
+	for _, r := range resources {
+		row := fmt.Sprintf("%s: { path: %s", camel(r.Name), quote(anonymous(r.Path)))
+		if r.list.parameter("etags") != nil {
+			row += ", etags: true"
+		}
+		if len(r.nested) == 0 {
+			w.line("%s },", row)
+			continue
+		}
+		w.open("%s, nested: {", row)
+		w.rows(r.nested)
+		w.closeWith("} },")
+	}
+}
