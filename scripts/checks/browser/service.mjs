@@ -14,12 +14,12 @@ export const root = fileURLToPath(new URL('../../..', import.meta.url))
 /** The timeout of all waits, in ms. */
 export const timeout = 20_000
 
-/** Builds the service into a new directory, calls job with its path and the directory, and then deletes the directory. */
-export async function withBuilt(job) {
+/** Builds the service of a project into a new directory, calls job with its path and the directory, and then deletes the directory. */
+export async function withBuilt(job, project = root) {
   const dir = mkdtempSync(join(tmpdir(), 'service-'))
   try {
     const binary = join(dir, 'service')
-    const build = spawnSync('go', ['build', '-o', binary, '.'], { cwd: root, stdio: 'inherit' })
+    const build = spawnSync('go', ['build', '-o', binary, '.'], { cwd: project, stdio: 'inherit' })
     assert.equal(build.status, 0, 'go build')
     await job(binary, dir)
   } finally {

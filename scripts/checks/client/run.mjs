@@ -1,6 +1,8 @@
-// Checks docs/openapi.json and the guides: with linters; with a TypeScript compiler and a running service, by generating the
-// types from the document, extracting the code of docs/client.md, docs/changes.md and docs/examples, type-checking it with the programs in
-// this directory and running these; and with a proxy that compares requests and responses with the document.
+// Checks docs/openapi.json, the guides and the generated client: with linters; with a TypeScript compiler and a running service, by
+// generating the types from the document, extracting the code of docs/client.md, docs/changes.md and docs/examples, type-checking it
+// with the programs in this directory and running these; and with a proxy that compares requests and responses with the document.
+//
+// The service is a copy of the repository with resources of each kind, so that their client is tested too.
 //
 //   npm --prefix scripts/checks/client ci && npm --prefix scripts/checks/client test
 //
@@ -8,7 +10,8 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { calls } from './calls.mjs'
@@ -18,6 +21,34 @@ import { totp } from '../browser/totp.mjs'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const guide = join(here, 'guide')
 const build = join(here, 'build')
+const generated = join(here, 'generated')
+
+/** The resources of the service: references, enums, defaults, lists, nested and restricted ones. */
+const resources = [
+  'maker name:string:required:unique:search:sort',
+  'ware title:string:required:search:sort:filter maker:ref(maker):required:filter parts:[]ref(maker):onDelete=clear '
+    + 'state:enum(new,used):default=new:filter:sort kind:enum(tool,toy):required price:decimal:filter size:int:min=1 note:text '
+    + 'tags:[]string:filter stock:int:readonly:default=0 heavy:bool:filter extra:json',
+  'order note:text --own list,show',
+  'line ware:ref(ware):required amount:int:required:min=1 --under order',
+  'gift-card code:string:required --methods create,list --master create',
+]
+
+/** Runs a command of Go in a directory. */
+function go(dir, ...args) {
+  const done = spawnSync('go', args, { cwd: dir, encoding: 'utf8' })
+  assert.equal(done.status, 0, `go ${args.join(' ')}: ${done.stdout}${done.stderr}`)
+}
+
+/** Copies the repository to a directory, adds the resources, and writes their client to generated. */
+function addResources(dir) {
+  const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 })
+  for (const name of stdout.split('\0')) {
+    if (name && existsSync(join(root, name))) cpSync(join(root, name), join(dir, name)) // not: a deleted file
+  }
+  for (const resource of resources) go(dir, 'run', './scripts/generate', ...resource.split(' '))
+  go(dir, 'run', './scripts/client', '--out', generated)
+}
 
 /** Runs a program of node_modules. */
 function tool(name, ...args) {
@@ -36,6 +67,7 @@ function takeOut(file, pattern) {
 
 rmSync(guide, { recursive: true, force: true })
 rmSync(build, { recursive: true, force: true })
+rmSync(generated, { recursive: true, force: true })
 mkdirSync(guide)
 const document = join(root, 'docs', 'openapi.json')
 tool('spectral', 'lint', document, '--fail-severity', 'warn', '--quiet')
@@ -46,6 +78,13 @@ takeOut('client.md', /ts$/)
 takeOut('changes.md', /ts$/)
 const examples = ['session.mjs', 'changes.mjs']
 for (const name of examples) cpSync(join(root, 'docs', 'examples', name), join(guide, name))
+const project = mkdtempSync(join(tmpdir(), 'project-'))
+process.once('exit', () => rmSync(project, { recursive: true, force: true }))
+addResources(project)
+tool('openapi-typescript', join(project, 'docs', 'openapi.json'), ...flags.split(' '), '--output', join(generated, 'independent.d.ts'))
+const installed = join(here, 'node_modules', 'ginseng-client') // as npm install DIR does
+rmSync(installed, { force: true })
+symlinkSync(generated, installed)
 tool('tsc')
 for (const name of examples) cpSync(join(guide, name), join(build, 'guide', name))
 
@@ -62,4 +101,4 @@ await withBuilt(async (binary) => {
     const number = await calls(join(here, 'node_modules', '.bin', 'prism'), document, service)
     console.log(`calls.mjs: ${number} calls as documented`)
   })
-})
+}, project)
