@@ -262,7 +262,7 @@ func (p *project) planProfile(c call) (*plan, error) {
 		return nil, err
 	}
 	before := Resource{Module: p.module, Name: "user", Plural: "users", Roles: p.roles()}
-	if args := readDirective(string(current)); len(args) > 1 {
+	if args := registry.ReadDirective(string(current)); len(args) > 1 {
 		before.Fields = parseFields(args[1:], &wrong)
 	}
 	after := before

@@ -288,10 +288,8 @@ func (r Resource) Describes(method string) bool { return r.Doc != "" && r.Method
 // Has reports whether the resource has the method.
 func (r Resource) Has(method string) bool { return r.Rules[method] != "" }
 
-const directive = "//go:generate go run " + runtime + "/scripts/generate "
-
 // Directive returns the go:generate line with the declaration.
-func (r Resource) Directive() string { return directiveOf(r.Declaration()) }
+func (r Resource) Directive() string { return registry.Directive(r.Declaration()) }
 
 // ProfileDirective returns the go:generate line with the name and the fields.
 func (r Resource) ProfileDirective() string {
@@ -299,30 +297,7 @@ func (r Resource) ProfileDirective() string {
 	for _, f := range r.Fields {
 		args = append(args, f.String())
 	}
-	return directiveOf(args)
-}
-
-func directiveOf(args []string) string {
-	for i, arg := range args {
-		if strings.ContainsAny(arg, " \t") {
-			args[i] = `"` + arg + `"` // a declaration has no quotes and no backslashes: see plainString
-		}
-	}
-	return directive + strings.Join(args, " ")
-}
-
-var directiveArgument = regexp.MustCompile(`"([^"]*)"|[^\s"]+`)
-
-// readDirective returns the arguments in the go:generate line of a module.go, or nil if there is none.
-func readDirective(source string) (args []string) {
-	for line := range strings.Lines(source) {
-		if rest, ok := strings.CutPrefix(line, directive); ok {
-			for _, arg := range directiveArgument.FindAllString(rest, -1) {
-				args = append(args, strings.Trim(arg, `"`))
-			}
-		}
-	}
-	return args
+	return registry.Directive(args)
 }
 
 // entry returns the module's entry in the registry.

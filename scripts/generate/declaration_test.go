@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"example.com/ginseng/scripts/internal/registry"
 )
 
 // declareAll declares a resource, and fails on a mistake.
@@ -76,7 +78,7 @@ func TestDeclaration(t *testing.T) {
 	if want := "a:string:filter:default=two words, and more:doc=The room: 2.14, or 2.15"; r.Fields[0].String() != want {
 		t.Errorf("%s, want %s", r.Fields[0], want)
 	}
-	if got := readDirective("package note\n\n" + r.Directive() + "\n"); !slices.Equal(got, r.Declaration()) {
+	if got := registry.ReadDirective("package note\n\n" + r.Directive() + "\n"); !slices.Equal(got, r.Declaration()) {
 		t.Errorf("%s is parsed as %q", r.Directive(), got)
 	}
 }

@@ -186,7 +186,7 @@ func (p *project) declared(name string) (r Resource, err error) {
 	if err != nil {
 		return r, err
 	}
-	args := readDirective(string(source))
+	args := registry.ReadDirective(string(source))
 	if args == nil || args[0] != name {
 		return r, mistakes{fmt.Sprintf("name %s: %s has no go:generate line of this command; delete the module by hand", name, file)}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"example.com/ginseng/scripts/internal/naming"
+	"example.com/ginseng/scripts/internal/registry"
 )
 
 const rolesFile = "modules/user/roles.go"
@@ -60,7 +61,7 @@ func (r Resource) RolesDirective() string {
 	if len(r.Roles) > 0 {
 		args = append(args, "--roles", strings.Join(r.Roles, ","))
 	}
-	return directiveOf(args)
+	return registry.Directive(args)
 }
 
 // parseRoles reads the values of --role, such as reception=create,update.
@@ -98,7 +99,7 @@ func (p *project) roles() []string {
 	if err != nil {
 		return nil
 	}
-	c, err := parseArguments(readDirective(string(source)))
+	c, err := parseArguments(registry.ReadDirective(string(source)))
 	if err != nil {
 		return nil
 	}
