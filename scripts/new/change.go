@@ -22,7 +22,8 @@ import (
 // project is an existing project.
 type project struct {
 	answers
-	dir string
+	dir    string
+	commit string // HEAD before the change
 }
 
 // openProject opens the project in dir. First, it undoes the changes of a run that was killed. It fails if the git repository has
@@ -41,7 +42,11 @@ func openProject(ctx context.Context, dir string) (p project, err error) {
 	if err := json.Unmarshal(raw, &p.answers); err != nil {
 		return p, fmt.Errorf("%s: %w", answersFile, err)
 	}
-	return p, files.CheckClean(ctx, p.dir)
+	if err := files.CheckClean(ctx, p.dir); err != nil {
+		return p, err
+	}
+	p.commit, err = files.Run(ctx, p.dir, "git", "rev-parse", "--short", "HEAD")
+	return p, err
 }
 
 // change adds or removes components. It renders the unmodified project with the old and with the new components, and merges the
@@ -169,9 +174,7 @@ func (c cli) merge(ctx context.Context, p project, before, after files.Tree, r r
 	if err := files.CherryPick(ctx, p.dir, result); err != nil {
 		return err
 	}
-	if err := finish(ctx, p.dir); err != nil {
-		return fmt.Errorf("%w\nThe change is committed. Fix the error and run make docs, or undo the change with: git reset --hard HEAD~1", err)
-	}
+	unfinished := finish(ctx, p.dir)
 	if err := p.addSecrets(); err != nil {
 		return err
 	}
@@ -179,6 +182,9 @@ func (c cli) merge(ctx context.Context, p project, before, after files.Tree, r r
 		if _, err := files.Run(ctx, p.dir, "git", args...); err != nil {
 			return err
 		}
+	}
+	if unfinished != nil {
+		return fmt.Errorf("%w\nThe change is committed. Fix the error and run make docs, or undo the change with: git reset --hard %s", unfinished, p.commit)
 	}
 	c.printf("Committed: %s. Test the project with: make test\n", message)
 	return nil

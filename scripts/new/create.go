@@ -82,22 +82,37 @@ func (s source) pristine(ctx context.Context, a answers) (files.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	other[documents.SwaggerFile] = []byte("{}")
-	other, err = s.build(ctx, other, bare, func(ctx context.Context, dir string) error {
-		// Build generate in the runtime's own module, which needs no go mod tidy and whose packages are in the build cache.
-		generate := filepath.Join(dir, ".generate")
-		if _, err := files.Run(ctx, s.dir, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", generate, "./scripts/generate"); err != nil {
-			return err
-		}
-		_, err := files.Run(ctx, dir, generate, "article", "title:string:required:search:sort", "content:text:search",
-			"--changes", "--master", "create,update,delete")
-		return errors.Join(err, os.Remove(generate))
-	})
+	other, failed, err := s.generate(ctx, other, bare, [][]string{{"article", "title:string:required:search:sort", "content:text:search",
+		"--changes", "--master", "create,update,delete"}})
+	if err = errors.Join(err, failed["article"]); err != nil {
+		return nil, err
+	}
 	isArticle := func(name string, _ []byte) bool { return strings.HasPrefix(name, "modules/article/") }
 	maps.DeleteFunc(project, isArticle)
 	maps.DeleteFunc(other, func(name string, _ []byte) bool { return !isArticle(name, nil) })
 	maps.Copy(project, other)
 	return project, err
+}
+
+// generate returns the files of a project after calls of the command generate of this version with the arguments. failed has the errors
+// of calls by their first argument.
+func (s source) generate(ctx context.Context, project files.Tree, a answers, calls [][]string) (_ files.Tree, failed map[string]error, err error) {
+	project, failed = maps.Clone(project), map[string]error{}
+	project[documents.SwaggerFile] = []byte("{}")
+	project, err = s.build(ctx, project, a, func(ctx context.Context, dir string) error {
+		// Build generate in the runtime's own module, which needs no go mod tidy and whose packages are in the build cache.
+		generate := filepath.Join(dir, ".generate")
+		if _, err := files.Run(ctx, s.dir, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", generate, "./scripts/generate"); err != nil {
+			return err
+		}
+		for _, args := range calls {
+			if _, err := files.Run(ctx, dir, generate, args...); err != nil {
+				failed[args[0]] = err
+			}
+		}
+		return os.Remove(generate)
+	})
+	return project, failed, err
 }
 
 // build returns the files of a project with its runtime, go.mod and go.sum. It calls complete, which changes the files in a

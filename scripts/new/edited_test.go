@@ -155,9 +155,10 @@ func TestEditedProject(t *testing.T) {
 	write(t, newer, s.files)
 	edit(t, filepath.Join(newer, "modules/user/module.go"), "package user\n", "package user // upgraded\n")
 	edit(t, filepath.Join(newer, "kit/kit.go"), "package kit\n", "package kit // upgraded\n")
+	edit(t, filepath.Join(newer, "scripts/generate/templates/service.go.tmpl"), "package {{.Package}}\n", "package {{.Package}} // upgraded\n")
 	t.Chdir(newer)
 	must(t, "upgrade", "--dir", shop)
-	for _, name := range []string{"modules/user/module.go", "third_party/ginseng/kit/kit.go"} {
+	for _, name := range []string{"modules/user/module.go", "modules/visit/service.go", "third_party/ginseng/kit/kit.go"} {
 		if !strings.Contains(read(t, filepath.Join(shop, name)), "// upgraded\n") {
 			t.Errorf("%s is not upgraded", name)
 		}

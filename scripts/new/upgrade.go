@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,7 +15,8 @@ import (
 )
 
 // upgrade renders the unmodified project with the old and with the new version of Ginseng, and merges the difference into the
-// project. The difference includes the copy of the runtime, or the version of the runtime in go.mod.
+// project. The difference includes the copy of the runtime, or the version of the runtime in go.mod. Before, it rewrites code that
+// uses the API of an earlier version.
 func (c cli) upgrade(ctx context.Context, r request) error {
 	p, err := openProject(ctx, r.dir)
 	if err != nil {
@@ -41,22 +43,21 @@ func (c cli) upgrade(ctx context.Context, r request) error {
 		return err
 	}
 	old.runtime = p.Runtime
-	before, err := old.pristine(ctx, p.answers)
+	u, err := p.planUpgrade(ctx, old, next)
 	if err != nil {
 		return err
 	}
-	after, err := next.pristine(ctx, p.answers)
-	if err != nil {
+	for _, note := range u.notes {
+		c.printf("%s\n", note)
+	}
+	if err := c.rewrite(ctx, p, u, r); err != nil {
 		return err
 	}
-	before, after = old.withRuntime(before), next.withRuntime(after)
-	if before["go.mod"], err = os.ReadFile(filepath.Join(p.dir, "go.mod")); err != nil {
+	err = c.merge(ctx, p, u.before, u.after, r, "Upgrade Ginseng to "+next.runtime.Version)
+	if r.dryRun || errors.As(err, new(files.Conflict)) {
 		return err
 	}
-	if after["go.mod"], err = next.goMod(before["go.mod"]); err != nil {
-		return err
-	}
-	return c.merge(ctx, p, before, after, r, "Upgrade Ginseng to "+next.runtime.Version)
+	return c.reportLeft(ctx, p, err)
 }
 
 // delegate runs the upgrade command of the new version, because only that version can render its template.

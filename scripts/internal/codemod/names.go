@@ -1,0 +1,177 @@
+package codemod
+
+import (
+	"go/ast"
+	"path"
+	"strconv"
+)
+
+// moved has the new import paths of packages, below the runtime.
+var moved = map[string]string{
+	"/kit/emailaddress": "/kit/email/address",
+	"/kit/emaillink":    "/kit/email/link",
+}
+
+// moveImports changes the imports of moved packages. A file in which something else has the new name of the package imports it under
+// its former name.
+func moveImports(p *pkg) {
+	for _, f := range p.files {
+		for _, spec := range f.Imports {
+			imported, _ := strconv.Unquote(spec.Path.Value)
+			for from, to := range moved {
+				if imported != runtime+from {
+					continue
+				}
+				text := strconv.Quote(runtime + to)
+				if old, next := path.Base(from), path.Base(to); spec.Name == nil && f.names(next) {
+					text = old + " " + text
+				} else if spec.Name == nil {
+					f.renamePackage(old, next)
+				}
+				f.replace(spec.Path, text)
+			}
+		}
+	}
+}
+
+// names reports whether the file has an identifier that is not a selector.
+func (f *file) names(name string) bool {
+	found := false
+	ast.Inspect(f.File, func(n ast.Node) bool {
+		if selector, ok := n.(*ast.SelectorExpr); ok {
+			found = found || isIdent(selector.X, name)
+			ast.Inspect(selector.X, func(n ast.Node) bool {
+				id, ok := n.(*ast.Ident)
+				found = found || ok && id.Name == name
+				return true
+			})
+			return false
+		}
+		id, ok := n.(*ast.Ident)
+		found = found || ok && id.Name == name
+		return true
+	})
+	return found
+}
+
+func (f *file) renamePackage(from, to string) {
+	ast.Inspect(f.File, func(n ast.Node) bool {
+		if selector, ok := n.(*ast.SelectorExpr); ok && isIdent(selector.X, from) {
+			f.replace(selector.X, to)
+		}
+		return true
+	})
+}
+
+// rename renames Recorded of kit.Deps to Resources and telemetry.Metered to kit.Metered, and adds the caller to functions that replace Insert of a testkit.Resource.
+func rename(p *pkg) {
+	for _, f := range p.files {
+		for _, decl := range f.Decls {
+			deps := map[string]bool{"kit": true}
+			ast.Inspect(decl, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncType:
+					for _, field := range n.Params.List {
+						for _, name := range field.Names {
+							deps[name.Name] = deps[name.Name] || isSelector(field.Type, "kit", "Deps")
+						}
+					}
+				case *ast.SelectorExpr:
+					if isSelector(n, "telemetry", "Metered") {
+						f.replace(n, "kit.Metered")
+						f.needs[runtime+"/kit"] = true
+					}
+					if x, ok := n.X.(*ast.Ident); ok && deps[x.Name] && n.Sel.Name == "Recorded" {
+						f.replace(n.Sel, "Resources")
+					} else if inner, ok := n.X.(*ast.SelectorExpr); ok && inner.Sel.Name == "Recorded" && n.Sel.Name == "All" {
+						f.replace(n.Sel, "Recorded")
+					}
+				case *ast.KeyValueExpr:
+					if isIdent(n.Key, "Recorded") && f.isRecorded(n.Value) {
+						f.replace(n.Key, "Resources")
+					}
+				case *ast.AssignStmt:
+					f.addCaller(n)
+				}
+				return true
+			})
+		}
+	}
+}
+
+// isRecorded reports whether the value of a field Recorded is one of package kit.
+func (f *file) isRecorded(value ast.Expr) bool {
+	found := false
+	ast.Inspect(value, func(n ast.Node) bool {
+		selector, ok := n.(*ast.SelectorExpr)
+		found = found || ok && selector.Sel.Name == "Recorded"
+		return true
+	})
+	return found
+}
+
+// addCaller adds the parameter caller to the function in r.Insert = func(api *testkit.API, record map[string]any) store.ID, and to its
+// calls of the function that it replaces.
+func (f *file) addCaller(assign *ast.AssignStmt) {
+	if len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
+		return
+	}
+	field, ok := assign.Lhs[0].(*ast.SelectorExpr)
+	function, isFunction := assign.Rhs[0].(*ast.FuncLit)
+	if !ok || !isFunction || field.Sel.Name != "Insert" {
+		return
+	}
+	parameters := function.Type.Params.List
+	pointer, ok := parameters[0].Type.(*ast.StarExpr)
+	if len(parameters) != 2 || !ok || !isSelector(pointer.X, "testkit", "API") {
+		return
+	}
+	used := false
+	ast.Inspect(function.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if ok && isIdent(call.Fun, "insert") && len(call.Args) == 2 {
+			f.insert(call.Args[1].Pos(), "caller, ")
+			used = true
+		}
+		return true
+	})
+	name := "_"
+	if used {
+		name = "caller"
+	}
+	f.insert(parameters[1].Pos(), name+" testkit.Caller, ")
+}
+
+// findPatches finds calls of Apply of a store.Patch that ignore its error, which is new.
+func findPatches(p *pkg) {
+	for _, f := range p.files {
+		for _, decl := range f.Decls {
+			patches := map[string]bool{}
+			ast.Inspect(decl, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncType:
+					for _, field := range n.Params.List {
+						if of, ok := field.Type.(*ast.IndexExpr); ok && isSelector(of.X, "store", "Patch") {
+							for _, name := range field.Names {
+								patches[name.Name] = true
+							}
+						}
+					}
+				case *ast.ExprStmt:
+					call, ok := n.X.(*ast.CallExpr)
+					if !ok {
+						break
+					}
+					method, ok := call.Fun.(*ast.SelectorExpr)
+					if !ok || method.Sel.Name != "Apply" {
+						break
+					}
+					if x, ok := method.X.(*ast.Ident); ok && patches[x.Name] {
+						p.remark(f, f.text(n), "Apply returns an error now, if an object breaks a limit: return it")
+					}
+				}
+				return true
+			})
+		}
+	}
+}
