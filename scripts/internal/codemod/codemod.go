@@ -34,12 +34,12 @@ type Note struct {
 
 func (n Note) String() string { return fmt.Sprintf("%s:%d: %s", n.File, n.Line, n.Text) }
 
-// Rewrite returns the Go files of a project that change, without those of the directory third_party, and notes in the order of the files.
+// Rewrite returns the Go files of a project that change, without those of directories third_party and testdata, and notes in the order of the files.
 // It fails if a file is not valid Go.
 func Rewrite(project files.Tree) (changed files.Tree, notes []Note, err error) {
 	packages := map[string]files.Tree{}
 	for name, source := range project {
-		if path.Ext(name) == ".go" && !strings.HasPrefix(name, "third_party/") {
+		if path.Ext(name) == ".go" && !strings.HasPrefix(name, "third_party/") && !slices.Contains(strings.Split(name, "/"), "testdata") {
 			if packages[path.Dir(name)] == nil {
 				packages[path.Dir(name)] = files.Tree{}
 			}

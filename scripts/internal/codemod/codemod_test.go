@@ -130,6 +130,13 @@ func TestMoveCreate(t *testing.T) {
 	equal(t, own, want)
 	equal(t, r.Before, after())
 
+	r = Resource{"m", own, before(), after()} // again, after a kill
+	if line, err := r.MoveCreate(); line != 0 || err != nil {
+		t.Fatal(line, err)
+	}
+	equal(t, own, want)
+	equal(t, r.Before, after())
+
 	changed := strings.Replace(create, "return D{in}", "return D{check(in)}", 1)
 	own = tree("all *all\n", changed, made, old)
 	r = Resource{"m", own, before(), after()}

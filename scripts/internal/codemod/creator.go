@@ -1,6 +1,7 @@
 package codemod
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"strings"
@@ -30,22 +31,18 @@ func (r Resource) MoveCreate() (line int, err error) {
 	}
 	own, err := r.read(r.Own)
 	switch {
-	case err != nil || own.create == nil:
+	case err != nil:
 		return 0, err
+	case own.create == nil && own.build != nil && before.movable(): // an upgrade that was killed has changed it
+		return 0, before.with(after, r.Before)
+	case own.create == nil:
+		return 0, nil
 	case own.service.declaration(own.create) != before.service.declaration(before.create):
 		return own.service.set.Position(own.create.Pos()).Line, after.without(before, r.After)
-	case own.defined == nil || own.call == nil || own.fields == nil || before.defined == nil || before.call == nil:
+	case !own.movable() || !before.movable():
 		return 0, nil
 	}
-	for _, change := range []struct {
-		parts creatorParts
-		tree  files.Tree
-	}{{own, r.Own}, {before, r.Before}} {
-		if err := change.parts.with(after, change.tree); err != nil {
-			return 0, err
-		}
-	}
-	return 0, nil
+	return 0, errors.Join(own.with(after, r.Own), before.with(after, r.Before))
 }
 
 // creatorParts are the places of a generated module that have to do with the creation of records. They are nil if a file is missing
@@ -113,6 +110,11 @@ func (f *file) declaration(function *ast.FuncDecl) string {
 		return f.text(function)
 	}
 	return string(f.source[f.offset(function.Doc.Pos()):f.offset(function.End())])
+}
+
+// movable reports whether the files have all places that the method with changes.
+func (p creatorParts) movable() bool {
+	return p.create != nil && p.fields != nil && p.defined != nil && p.call != nil
 }
 
 // with replaces Create in the files of p by New and the Creator of after.

@@ -74,8 +74,11 @@ func (p project) planUpgrade(ctx context.Context, old, next source) (u upgraded,
 // their names in the order of the registry. A resource that one of the versions cannot generate stays as it is, with a note.
 func (u *upgraded) addResources(ctx context.Context, p project, old, next source) (names []string, err error) {
 	calls, err := p.resources(u.own)
-	if err != nil || calls == nil {
-		return nil, err
+	if err != nil {
+		u.notes = append(u.notes, fmt.Sprintf("generated resources are not upgraded: %v", err))
+	}
+	if calls == nil {
+		return nil, nil
 	}
 	const roles = "modules/user/roles.go" // which the rules of resources use
 	var trees [2]files.Tree
