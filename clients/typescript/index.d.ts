@@ -23,15 +23,32 @@ export declare class Problem extends Error {
   readonly operation?: number
 }
 
+/** Where a client keeps its session: localStorage, sessionStorage, or an own one, whose methods may be asynchronous. */
+export interface SessionStorage {
+  getItem(key: string): string | null | undefined | Promise<string | null | undefined>
+  setItem(key: string, value: string): unknown
+  removeItem(key: string): unknown
+}
+
 export interface ClientOptions {
   /** The address of the API, such as https://api.example.com/v1. */
   url: string
-  /** An API key or a user token, or a function that resolves to one. It is called for each request. */
-  token?: string | (() => string | undefined | Promise<string | undefined>)
   /** Only on your own servers: the value of MASTER_KEY. It is sent with operations that require it, and no others. */
   masterKey?: string
   /** Used instead of the global fetch. */
   fetch?: typeof fetch
+}
+
+export interface TokenOptions extends ClientOptions {
+  /** An API key or a user token, or a function that resolves to one. It is called for each request. */
+  token: string | (() => string | undefined | Promise<string | undefined>)
+  storage?: undefined
+}
+
+export interface SessionOptions extends ClientOptions {
+  token?: undefined
+  /** Keeps the session; by default, it ends with the page or program. */
+  storage?: SessionStorage
 }
 
 /** The last argument of each method. */
@@ -162,8 +179,12 @@ export interface Client extends Resources {
   request<P extends Exports>(method: 'get' | 'GET', path: P, options: ExportInit<P>): Promise<string>
 }
 
-/** Creates a client. */
-export declare function createClient(options: ClientOptions): Client
+export interface SessionClient extends Client, Sessions {}
+
+/** Creates a client that calls with a token. */
+export declare function createClient(options: TokenOptions): Client
+/** Creates a client that calls as the user of its session or, without one, anonymously. */
+export declare function createClient(options: SessionOptions): SessionClient
 
 /** The records of the resources, by their names. */
 export interface Records {
@@ -232,4 +253,34 @@ interface Resources {
 interface BatchResources {
   /** Articles. */
   articles: BatchCreate<Records['article'], Schemas['PostArticlesBody']> & BatchUpdate<Records['article'], Schemas['PatchArticlesByIdBody']> & BatchDelete
+}
+
+type User = Schemas['User']
+
+interface Sessions {
+  readonly session: Session
+}
+
+/** The session of a user. Its tokens are refreshed before they expire, once for all calls and tabs. */
+export interface Session {
+  /** The user, as of the last sign-in or refresh; null without a session. */
+  readonly user: User | null
+  /** Signs in with a password. */
+  signIn(proof: { email: string; password: string }, options?: Options): Promise<User>
+  /** Emails a code. The challenge is for the sign-in with the code. */
+  signIn(proof: { email: string }, options?: Options): Promise<{ challenge: string }>
+  /** Signs in with an emailed code. */
+  signIn(proof: { challenge: string; emailCode: string }, options?: Options): Promise<User>
+  /** Signs in with a provider: with the fields that POST /auth/{provider} requires. */
+  signIn(proof: { provider: string } & Schemas['PostAuthByProviderBody'], options?: Options): Promise<User>
+  /** Signs in with a passkey, in a page. Also rejects with the errors of navigator.credentials.get. */
+  signIn(proof: { passkey: true }, options?: Options): Promise<User>
+  /** Completes a sign-in that was rejected with code second_factor_required, with the challenge of the Problem. */
+  signIn(proof: { challenge: string; code: string } | { challenge: string; recovery_code: string }, options?: Options): Promise<User>
+  /** Creates a user, and signs in. */
+  signUp(fields: Schemas['PostUsersBody'], options?: Options): Promise<User>
+  /** Ends the session. It ends here also if the call rejects. */
+  signOut(options?: Options): Promise<void>
+  /** Calls the listener when the user changes, also in another tab. Returns a function that removes the listener. */
+  onChange(listener: (user: User | null) => void): () => void
 }

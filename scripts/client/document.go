@@ -92,7 +92,7 @@ type resource struct {
 }
 
 // reserved are the names of the client's own methods.
-var reserved = []string{"batch", "request"}
+var reserved = []string{"batch", "request", "session"}
 
 // methods are the names of the methods of a resource.
 var methods = []string{"list", "all", "get", "create", "update", "delete"}

@@ -119,5 +119,8 @@ func TestPackage(t *testing.T) {
 		if strings.Contains(string(got["index.js"]), "Web\n") {
 			t.Error("a line break of the title ends the comment")
 		}
+		if !strings.Contains(string(got["index.js"]), "const sessions = false") || strings.Contains(string(got["README.md"]), "session") {
+			t.Error("a service without users has sessions")
+		}
 	}
 }

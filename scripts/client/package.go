@@ -12,10 +12,12 @@ import (
 	"example.com/ginseng/scripts/internal/naming"
 )
 
-// core has the parts that all packages share: code, types, and README.md with TITLE, PACKAGE and RESOURCE to replace.
+// core has the parts that all packages share: code, types, and README.md with TITLE, PACKAGE, RESOURCE and SESSIONS to replace.
 //
 //go:embed core
 var core embed.FS
+
+const sessionsText = "A client without `token` has `api.session`: `signIn`, `signUp`, `signOut`, `user`, `onChange`. `storage: localStorage` keeps it.\n\n"
 
 // files returns the package.
 func (d document) files() (files.Tree, error) {
@@ -33,14 +35,18 @@ func (d document) files() (files.Tree, error) {
 			example = camel(r.Name)
 		}
 	}
-	readme = strings.NewReplacer("TITLE", d.Info.Title, "PACKAGE", manifest.Name, "RESOURCE", example).Replace(readme)
+	sessions := ""
+	if d.hasSessions() {
+		sessions = sessionsText
+	}
+	readme = strings.NewReplacer("TITLE", d.Info.Title, "PACKAGE", manifest.Name, "RESOURCE", example, "SESSIONS", sessions).Replace(readme)
 	var packageJSON bytes.Buffer
 	encoder := json.NewEncoder(&packageJSON)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	err = encoder.Encode(manifest)
 	return files.Tree{
-		"index.js":     []byte(head + part("index.js") + "\n" + d.table(resources)),
+		"index.js":     []byte(head + part("index.js") + part("session.js") + "\n" + d.table(resources)),
 		"index.d.ts":   []byte(head + part("index.d.ts") + "\n" + d.resourceTypes(resources)),
 		"schema.d.ts":  []byte(head + d.schemaTypes()),
 		"package.json": packageJSON.Bytes(),
@@ -88,7 +94,10 @@ func (d document) manifest() manifest {
 	}
 }
 
-// table returns the resources of index.js, and the operations for which it sends the master key.
+// hasSessions reports whether users can sign in.
+func (d document) hasSessions() bool { return d.Paths["/auth"]["post"] != nil }
+
+// table returns the resources of index.js, the operations for which it sends the master key, and whether there are sessions.
 func (d document) table(resources []*resource) string {
 	w := &printer{}
 	w.open("const resources = {")
@@ -100,6 +109,8 @@ func (d document) table(resources []*resource) string {
 		w.line("%s,", quote(op))
 	}
 	w.closeWith("]")
+	w.WriteString("\n")
+	w.line("const sessions = %t", d.hasSessions())
 	return w.String()
 }
 

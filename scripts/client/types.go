@@ -41,7 +41,51 @@ func (d document) resourceTypes(resources []*resource) string {
 	w.open("interface BatchResources {")
 	w.resources(d, resources, d.batchMethods, "")
 	w.close()
+	w.WriteString("\n")
+	w.sessions(d)
 	return w.String()
+}
+
+// signIns are the ways to sign in: the path of each, the argument of signIn, and the result.
+var signIns = []struct{ path, comment, argument, result string }{
+	{"/auth", "Signs in with a password.", "{ email: string; password: string }", "User"},
+	{"/auth/email-code", "Emails a code. The challenge is for the sign-in with the code.", "{ email: string }", "{ challenge: string }"},
+	{"/auth/email-code", "Signs in with an emailed code.", "{ challenge: string; emailCode: string }", "User"},
+	{"/auth/{provider}", "Signs in with a provider: with the fields that POST /auth/{provider} requires.", "{ provider: string } & Schemas['PostAuthByProviderBody']", "User"},
+	{"/auth/passkey", "Signs in with a passkey, in a page. Also rejects with the errors of navigator.credentials.get.", "{ passkey: true }", "User"},
+	{"/auth/second-factor", "Completes a sign-in that was rejected with code second_factor_required, with the challenge of the Problem.",
+		"{ challenge: string; code: string } | { challenge: string; recovery_code: string }", "User"},
+}
+
+// sessions prints the type of api.session with the ways to sign in that the API has.
+func (w *printer) sessions(d document) {
+	if !d.hasSessions() {
+		w.line("interface Sessions {}")
+		return
+	}
+	w.line("type User = Schemas['User']")
+	w.WriteString("\n")
+	w.open("interface Sessions {")
+	w.line("readonly session: Session")
+	w.close()
+	w.WriteString("\n")
+	w.comment("The session of a user. Its tokens are refreshed before they expire, once for all calls and tabs.")
+	w.open("export interface Session {")
+	w.comment("The user, as of the last sign-in or refresh; null without a session.")
+	w.line("readonly user: User | null")
+	for _, way := range signIns {
+		if d.Paths[way.path] != nil {
+			w.comment(way.comment)
+			w.line("signIn(proof: %s, options?: Options): Promise<%s>", way.argument, way.result)
+		}
+	}
+	w.comment("Creates a user, and signs in.")
+	w.line("signUp(fields: %s, options?: Options): Promise<User>", d.Paths["/users"]["post"].fields())
+	w.comment("Ends the session. It ends here also if the call rejects.")
+	w.line("signOut(options?: Options): Promise<void>")
+	w.comment("Calls the listener when the user changes, also in another tab. Returns a function that removes the listener.")
+	w.line("onChange(listener: (user: User | null) => void): () => void")
+	w.close()
 }
 
 // record returns the type of the records of a resource: of the operation that shows one, else of the first other one.

@@ -1,4 +1,4 @@
-// The browser test of passkeys: builds the service, and registers and uses passkeys with @simplewebauthn/browser in Chromium, with its
+// The browser test of passkeys: builds the service, and registers and uses passkeys with @simplewebauthn/browser and the generated client in Chromium, with its
 // virtual authenticators. The pages are on other origins than the service: localhost, and a domain below that of the passkeys.
 //
 //   npm --prefix scripts/checks/browser ci && npm --prefix scripts/checks/browser run passkeys
@@ -14,6 +14,7 @@ import { withBrowser } from './chromium.mjs'
 import { root, withBuilt, withService } from './service.mjs'
 
 const library = readFileSync(fileURLToPath(import.meta.resolve('@simplewebauthn/browser')).replace(/(esm|script)\/.*/, 'dist/bundle/index.umd.min.js'))
+const client = readFileSync(join(root, 'clients', 'typescript', 'index.js'))
 const [, guide] = readFileSync(join(root, 'docs', 'passkeys.md'), 'utf8').match(/```js\n([^]*?)```/)
 const eligibilityLog = 'the backup eligibility of a passkey has changed'
 
@@ -22,7 +23,7 @@ async function withPage(certificate, job) {
   const page = '<!doctype html><title>Passkeys</title><script src="/library.js"></script>'
   const serve = (request, response) => {
     const { pathname, search } = new URL(request.url, 'http://localhost')
-    const scripts = { '/library.js': library, '/guide.js': guide.replace('http://localhost:9000', decodeURIComponent(search.slice(1))) }
+    const scripts = { '/library.js': library, '/client.js': client, '/guide.js': guide.replace('http://localhost:9000', decodeURIComponent(search.slice(1))) }
     response.writeHead(200, { 'Content-Type': scripts[pathname] ? 'text/javascript' : 'text/html' }).end(scripts[pathname] ?? page)
   }
   const server = certificate ? https.createServer(certificate, serve) : http.createServer(serve)
@@ -172,6 +173,37 @@ async function followGuide(browser, url, { address, masterKey }) {
   })
 }
 
+/** Signs in with the generated client in one tab; another one has the session, shares the refresh, and notices the end. */
+async function useClient(browser, url, { address, masterKey }) {
+  await withAuthenticator(browser, url, address, {}, async ({ register, run }) => {
+    assert.equal((await register(await signUp(address, masterKey))).status, 201)
+    const user = await run(async (url) => {
+      const { createClient } = await import('/client.js')
+      window.api = createClient({ url, storage: localStorage })
+      return window.api.session.signIn({ passkey: true })
+    }, address)
+    const tab = await browser.newPage()
+    await tab.goto(url)
+    const shared = await tab.evaluate(async (url) => {
+      const { createClient } = await import('/client.js')
+      window.api = createClient({ url, storage: localStorage })
+      window.changed = new Promise((resolve) => window.api.session.onChange(resolve))
+      const [name] = Object.keys(localStorage)
+      localStorage[name] = JSON.stringify({ ...JSON.parse(localStorage[name]), refreshAt: 1 }) // has expired
+      return window.api.session.user
+    }, address)
+    assert.deepEqual(shared, user)
+    let refreshes = 0
+    browser.on('request', (request) => { refreshes += request.method() === 'POST' && request.url().endsWith('/auth/refresh') })
+    const me = async () => (await window.api.request('GET', '/users/me')).id
+    assert.deepEqual(await Promise.all([run(me), tab.evaluate(me)]), [user.id, user.id])
+    assert.equal(refreshes, 1)
+    await run(() => window.api.session.signOut())
+    assert.equal(await tab.evaluate(() => window.changed), null)
+    await tab.close()
+  })
+}
+
 /** Registers a passkey on one page, and signs in on another. */
 async function crossPages(browser, { address, masterKey }, from, to, expected) {
   await withAuthenticator(browser, from, address, {}, async (device) => {
@@ -193,6 +225,8 @@ await withBuilt(async (binary, dir) => {
       await crossPages(browser, service, page, other, 201)
       await followGuide(browser, page, service)
       console.log('the code of the guide: registration 201, sign-in 201')
+      await useClient(browser, page, service)
+      console.log('the generated client: sign-in, one refresh of two tabs, sign-out of both')
     })
     const app = `https://app.example.com:${securePort}`
     const settings = { APP_ENV: 'development', PUBLIC_SIGNUP: 'true', PASSKEY_RP_ID: 'example.com', PASSKEY_ORIGINS: app }

@@ -7,8 +7,8 @@ export interface Service {
   masterKey: string
   /** Resolves to the matching output of the service. */
   said(pattern: RegExp): Promise<RegExpMatchArray>
-  /** Returns the code that an authenticator app shows for a secret. */
-  totp(secret: string): string
+  /** Returns the code that an authenticator app shows for a secret, now or a number of steps later. */
+  totp(secret: string, later?: number): string
 }
 
 /** Signs in as a trusted server with the master key. */

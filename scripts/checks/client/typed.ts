@@ -1,6 +1,6 @@
 // Calls of the generated client: in each pair, the first compiles, and the second, below the comment, must not. Nothing here is run.
 
-import { type Client, type Problem, type Records, createClient } from 'ginseng-client'
+import { type Client, type Problem, type Records, type SessionClient, createClient } from 'ginseng-client'
 
 export function clients() {
   createClient({ url: 'http://localhost:9000', token: async () => 'token' })
@@ -9,6 +9,26 @@ export function clients() {
   createClient({ url: '/', masterKey: 'key', fetch: (input, init) => fetch(input, init) })
   // @ts-expect-error: a token is a string
   createClient({ url: '/', token: 1 })
+  createClient({ url: '/', storage: localStorage }).session.user?.email satisfies string | undefined
+  // @ts-expect-error: a client with a token has no session
+  createClient({ url: '/', token: 'token' }).session
+}
+
+export async function sessions({ session }: SessionClient) {
+  const user = await session.signIn({ email: 'ada@example.com', password: 'analytical engine' })
+  user.role satisfies 'user' | 'admin'
+  // @ts-expect-error: an email address alone is no proof
+  ;(await session.signIn({ email: 'ada@example.com' })).role
+  const { challenge } = await session.signIn({ email: 'ada@example.com' })
+  await session.signIn({ challenge, emailCode: '123456' })
+  // @ts-expect-error: there is no such property
+  await session.signIn({ challenge, pin: '123456' })
+  await session.signUp({ email: 'ada@example.com', password: 'analytical engine', name: 'Ada' })
+  // @ts-expect-error: the password is required
+  await session.signUp({ email: 'ada@example.com' })
+  session.onChange((next) => next?.name)()
+  // @ts-expect-error: the listener receives null at the end of the session
+  session.onChange((next) => next.name)
 }
 
 export async function writes(api: Client, ware: Records['ware']) {

@@ -21,15 +21,32 @@ export declare class Problem extends Error {
   readonly operation?: number
 }
 
+/** Where a client keeps its session: localStorage, sessionStorage, or an own one, whose methods may be asynchronous. */
+export interface SessionStorage {
+  getItem(key: string): string | null | undefined | Promise<string | null | undefined>
+  setItem(key: string, value: string): unknown
+  removeItem(key: string): unknown
+}
+
 export interface ClientOptions {
   /** The address of the API, such as https://api.example.com/v1. */
   url: string
-  /** An API key or a user token, or a function that resolves to one. It is called for each request. */
-  token?: string | (() => string | undefined | Promise<string | undefined>)
   /** Only on your own servers: the value of MASTER_KEY. It is sent with operations that require it, and no others. */
   masterKey?: string
   /** Used instead of the global fetch. */
   fetch?: typeof fetch
+}
+
+export interface TokenOptions extends ClientOptions {
+  /** An API key or a user token, or a function that resolves to one. It is called for each request. */
+  token: string | (() => string | undefined | Promise<string | undefined>)
+  storage?: undefined
+}
+
+export interface SessionOptions extends ClientOptions {
+  token?: undefined
+  /** Keeps the session; by default, it ends with the page or program. */
+  storage?: SessionStorage
 }
 
 /** The last argument of each method. */
@@ -160,5 +177,9 @@ export interface Client extends Resources {
   request<P extends Exports>(method: 'get' | 'GET', path: P, options: ExportInit<P>): Promise<string>
 }
 
-/** Creates a client. */
-export declare function createClient(options: ClientOptions): Client
+export interface SessionClient extends Client, Sessions {}
+
+/** Creates a client that calls with a token. */
+export declare function createClient(options: TokenOptions): Client
+/** Creates a client that calls as the user of its session or, without one, anonymously. */
+export declare function createClient(options: SessionOptions): SessionClient

@@ -139,25 +139,37 @@ function writer(resource, ids, send) {
 }
 
 /** Creates the client. */
-export function createClient({ url, token, masterKey, fetch = (...args) => globalThis.fetch(...args) }) {
+export function createClient({ url, token, masterKey, storage, fetch = (...args) => globalThis.fetch(...args) }) {
   const base = url.replace(/\/+$/, '')
+  const session = sessions && token === undefined ? createSession(base, masterKey, storage, call) : undefined
 
   /** Sends a request, and repeats it if it is safe. Resolves to the body and the ETag, or rejects with a Problem. */
-  async function call(method, template, { path, query, header, body, signal, safe = method === 'GET' }) {
+  async function call(method, template, { path, query, header, body, signal, safe = method === 'GET', anonymous }) {
     const address = base + fill(template, path) + search(query)
     const init = { method, signal, credentials: 'omit', body: body === undefined ? undefined : JSON.stringify(body) } // no cookies, and no password dialog
     const master = masterKey && masterOnly.includes(`${method} ${template.replace(/\{\w*\}/g, '{}')}`)
     const end = Date.now() + REPEAT_WITHIN
+    let renewed
     for (let repeats = 0; ; repeats++) {
       signal?.throwIfAborted()
       const headers = new Headers(Object.entries(header ?? {}).filter(([, value]) => value !== undefined))
       if (init.body !== undefined) headers.set('Content-Type', 'application/json')
+      let state // of the session whose token the request has
       if (!headers.has('Authorization')) {
-        const credential = master ? masterKey : typeof token === 'function' ? await unlessAborted(token(), signal) : token
+        let credential
+        if (master) credential = masterKey
+        else if (session && !anonymous) credential = (state = await unlessAborted(session.current(), signal))?.token
+        else credential = typeof token === 'function' ? await unlessAborted(token(), signal) : token
         if (credential) headers.set('Authorization', `Bearer ${credential}`)
       }
       const { problem, wait, ...response } = await attempt(fetch, address, { ...init, headers }, repeats)
       if (!problem) return response
+      if (problem.status === 401 && state && !renewed) { // rejected before anything was done
+        renewed = await unlessAborted(session.refresh(state), signal)
+        if (renewed?.user.id !== state.user.id) throw problem // has ended, or is another user's
+        repeats--
+        continue
+      }
       if (repeats && method === 'DELETE' && problem.status === 404) return {} // an earlier request has deleted the record
       if (!safe || wait === undefined || repeats === REPEATS || Date.now() + wait > end) throw problem
       await pause(wait, signal)
@@ -221,7 +233,7 @@ export function createClient({ url, token, masterKey, fetch = (...args) => globa
     return (await call(method.toUpperCase(), path, { ...params, body, signal })).body
   }
 
-  return { ...below({ nested: resources }, [], methods, true), batch, request }
+  return { ...below({ nested: resources }, [], methods, true), batch, request, ...(session && { session: session.methods }) }
 }
 
 /** A replacer of JSON.stringify for the fields of an operation: a string that begins with $ is not a reference. */
