@@ -94,8 +94,8 @@ func (s source) pristine(ctx context.Context, a answers) (files.Tree, error) {
 	return project, err
 }
 
-// generate returns the files of a project after calls of the command generate of this version with the arguments. failed has the errors
-// of calls by their first argument.
+// generate returns the files of a project after calls of the command generate of this version with the arguments. failed has
+// the errors of calls by their first argument.
 func (s source) generate(ctx context.Context, project files.Tree, a answers, calls [][]string) (_ files.Tree, failed map[string]error, err error) {
 	project, failed = maps.Clone(project), map[string]error{}
 	project[documents.SwaggerFile] = []byte("{}")

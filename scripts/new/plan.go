@@ -17,8 +17,8 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// upgraded has the trees of an upgrade. The project's own Go files are rewritten for the new version, and so are those of before, so
-// that the merge of the difference between before and after has few conflicts.
+// upgraded has the trees of an upgrade. The project's own Go files are rewritten for the new version, and so are those of
+// before, so that the merge of the difference between before and after has few conflicts.
 type upgraded struct {
 	current, own  files.Tree // the project's Go files as they are, and rewritten
 	before, after files.Tree // the unmodified project in both versions, with its generated resources; before is rewritten, too
@@ -70,8 +70,9 @@ func (p project) planUpgrade(ctx context.Context, old, next source) (u upgraded,
 	return u, err
 }
 
-// addResources adds the generated resources of the project to before and after, as the generators of both versions write them. It returns
-// their names in the order of the registry. A resource that one of the versions cannot generate stays as it is, with a note.
+// addResources adds the generated resources of the project to before and after, as the generators of both versions write them.
+// It returns their names in the order of the registry. A resource that one of the versions cannot generate stays as it is, with
+// a note.
 func (u *upgraded) addResources(ctx context.Context, p project, old, next source) (names []string, err error) {
 	calls, err := p.resources(u.own)
 	if err != nil {
@@ -130,8 +131,8 @@ func (p project) resources(own files.Tree) (calls [][]string, err error) {
 	return calls, nil
 }
 
-// matchResource prepares the merge of a generated resource: the generated fixtures replace those of the project, and code that creates
-// records is brought over, or kept if the project has changed it.
+// matchResource prepares the merge of a generated resource: the generated fixtures replace those of the project, and code that
+// creates records is brought over, or kept if the project has changed it.
 func (u *upgraded) matchResource(name string) error {
 	dir := "modules/" + name
 	for file := range u.before {
@@ -177,8 +178,8 @@ func (c cli) rewrite(ctx context.Context, p project, u upgraded, r request) erro
 	return nil
 }
 
-// reportLeft prints the lines of an upgraded project that do not compile, with a remedy if it is known. unfinished is the error of the
-// upgrade, or nil.
+// reportLeft prints the lines of an upgraded project that do not compile, with a remedy if it is known. unfinished is the error
+// of the upgrade, or nil.
 func (c cli) reportLeft(ctx context.Context, p project, unfinished error) error {
 	_, err := files.Run(ctx, p.dir, "go", "build", "-gcflags=-e", "./...") // vet prints only the first error of a package
 	_, vetErr := files.Run(ctx, p.dir, "go", "vet", "./...")

@@ -16,12 +16,12 @@ var implied = regexp.MustCompile(`^//\s+@(?:` +
 	`Failure\s+403\s.*"forbidden: the caller is (?:not an admin|neither an admin nor a user with the role [a-z0-9 -]+)"|` +
 	`Security\s+(?:UserToken|MasterKey))$`)
 
-// generatedHandlers are the handlers that the generator writes. For handlers of other routes, which need not be routes of a resource, the
-// router implies less.
+// generatedHandlers are the handlers that the generator writes. For handlers of other routes, which need not be routes of a
+// resource, the router implies less.
 var generatedHandlers = []string{"create", "list", "changes", "get", "update", "delete"}
 
-// cutAnnotations deletes the annotations of generated handlers of a resource that the router implies. An annotation takes precedence over the router, so
-// one that stays would be out of date when the router changes.
+// cutAnnotations deletes the annotations of generated handlers of a resource that the router implies. An annotation takes
+// precedence over the router, so one that stays would be out of date when the router changes.
 func cutAnnotations(p *pkg) {
 	for _, f := range p.files {
 		for _, decl := range f.Decls {

@@ -1,10 +1,11 @@
-// Package codemod rewrites Go code of a project that uses the API of the third release of Ginseng for the next version: imports,
-// routers, the methods that became fields of kit.Parts, and annotations. It finds the places to change in the syntax tree. What it does not know
-// stays as it is, so that the compiler reports it. Code that is already rewritten does not change.
+// Package codemod rewrites Go code of a project that uses the API of the third release of Ginseng for the next version:
+// imports, routers, the methods that became fields of kit.Parts, and annotations. It finds the places to change in the syntax
+// tree. What it does not know stays as it is, so that the compiler reports it. Code that is already rewritten does not change.
 package codemod
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -34,8 +35,8 @@ type Note struct {
 
 func (n Note) String() string { return fmt.Sprintf("%s:%d: %s", n.File, n.Line, n.Text) }
 
-// Rewrite returns the Go files of a project that change, without those of directories third_party and testdata, and notes in the order of the files.
-// It fails if a file is not valid Go.
+// Rewrite returns the Go files of a project that change, without those of directories third_party and testdata, and notes in
+// the order of the files. It fails if a file is not valid Go.
 func Rewrite(project files.Tree) (changed files.Tree, notes []Note, err error) {
 	packages := map[string]files.Tree{}
 	for name, source := range project {
@@ -74,6 +75,7 @@ func Rewrite(project files.Tree) (changed files.Tree, notes []Note, err error) {
 			}
 		}
 	}
+	slices.SortFunc(notes, func(a, b Note) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) })
 	return changed, notes, nil
 }
 

@@ -50,7 +50,7 @@ func TestRewrite(t *testing.T) {
 		"x/migrations.go": []byte("package x\n\n// Migrations implements migrate.Module. Add new ones.\nfunc (m *Module) Migrations() []migrate.Migration { return nil }\n\nvar _ migrate.Module = (*Module)(nil)\n"),
 		"x/router.go": []byte("package x\n\nimport (\n\t\"github.com/gin-gonic/gin\"\n\n\t\"example.com/ginseng/kit\"\n)\n\n" +
 			"func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {\n\tr = mw.Resource(r, \"xs\")\n\tr.GET(\"/xs\", mw.Auth.User, audit, rest.Handle(m.get))\n}\n"),
-		"x/module.go": []byte("package x\n\nimport \"example.com/ginseng/kit\"\n\ntype Module struct{ *Service }\n\nfunc New(d kit.Deps) *Module { return &Module{newService(d.Recorded.All())} }\n\n" +
+		"x/module.go": []byte("package x\n\nimport \"example.com/ginseng/kit\"\n\ntype Module struct {\n\t*Service\n\t*daily.Runner\n}\n\nfunc New(d kit.Deps) *Module { return &Module{newService(d.Recorded.All())} }\n\n" +
 			"var (\n\t_ kit.Module = (*Module)(nil)\n\t_ job.Module = (*Module)(nil)\n)\n\nvar _ io.Reader = (*Module)(nil)\n"),
 		"x/service.go": []byte("package x\n\n// Run implements kit.Worker.\nfunc (s *Service) Run(ctx context.Context) {}\n\nfunc (s *Service) Jobs() []job.Job { return nil }\n\n" +
 			"func (s *Service) Close() {}\n\nfunc (s *Service) Update(in store.Patch[Fields]) { in.Apply(&s.x) }\n"),
@@ -65,7 +65,7 @@ func TestRewrite(t *testing.T) {
 		"x/migrations.go": "package x\n\n// migrations are for Parts. Add new ones.\nfunc (m *Module) migrations() []migrate.Migration { return nil }\n",
 		"x/router.go": "package x\n\nimport (\n\t\"example.com/ginseng/kit/route\"\n)\n\nfunc (m *Module) Routes(r *route.Router) {\n\tr = r.Resource(spec())\n" +
 			"\tr.GET(\"/xs\", route.User, m.get, route.With(audit))\n}\n",
-		"x/module.go": "package x\n\nimport (\n\t\"context\"\n\t\"example.com/ginseng/kit\"\n)\n\ntype Module struct{ *Service }\n\n" +
+		"x/module.go": "package x\n\nimport (\n\t\"context\"\n\t\"example.com/ginseng/kit\"\n)\n\ntype Module struct {\n\t*Service\n\t*daily.Runner\n}\n\n" +
 			"func New(d kit.Deps) *Module { return &Module{newService(d.Resources.Recorded())} }\n\n" +
 			"// Parts implements kit.Module.\nfunc (m *Module) Parts() kit.Parts {\n\treturn kit.Parts{\n\t\tJobs:       m.Jobs(),\n\t\tWorkers:    []func(context.Context){m.Run},\n" +
 			"\t\tMigrations: m.migrations(),\n\t}\n}\n\nvar _ io.Reader = (*Module)(nil)\n",
@@ -74,7 +74,8 @@ func TestRewrite(t *testing.T) {
 		"x/x_test.go": "package x_test\n\nfunc f() {\n\tr.Insert = func(api *testkit.API, caller testkit.Caller, record map[string]any) store.ID {\n\t\treturn insert(api, caller, record)\n\t}\n}\n",
 		"y/y.go":      "package y\n\nimport \"example.com/ginseng/kit/email/address\"\n\nvar x = address.Normalize\n",
 		"y/z.go":      "package y\n\nimport emailaddress \"example.com/ginseng/kit/email/address\"\n\nfunc f(address string) { emailaddress.Normalize(address) }\n",
-		"notes": "x/router.go:9: audit runs before authentication now, when rest.Caller is not known\n" +
+		"notes": "x/module.go:10: add to Parts the jobs, workers, closers, migrations, previews and metrics of daily.Runner, if it has any\n" +
+			"x/router.go:9: audit runs before authentication now, when rest.Caller is not known\n" +
 			"x/service.go:10: Apply returns an error now, if an object breaks a limit: return it\n",
 	} {
 		if got[name] != want {
@@ -101,7 +102,8 @@ func TestRewritten(t *testing.T) {
 	}
 }
 
-// TestMoveCreate brings Create over in a project that has changed other code of the module, and keeps a Create that it has changed.
+// TestMoveCreate brings Create over in a project that has changed other code of the module, and keeps a Create that it has
+// changed.
 func TestMoveCreate(t *testing.T) {
 	tree := func(fields, methods, assign, create string) files.Tree {
 		return files.Tree{

@@ -9,17 +9,17 @@ import (
 	"example.com/ginseng/scripts/internal/files"
 )
 
-// Resource is a generated module in the trees of an upgrade: the project's own files, and those that the generators of the old and
-// of the new version write.
+// Resource is a generated module in the trees of an upgrade: the project's own files, and those that the generators of the old
+// and of the new version write.
 type Resource struct {
 	Dir                string // such as modules/product
 	Own, Before, After files.Tree
 }
 
-// MoveCreate brings the method Create of a generated service over to New and a resource.Creator. In a project whose Create is as it
-// was generated, it changes Own and Before, so that they differ from After as little as possible. A project that has changed Create
-// keeps it: MoveCreate changes After, and returns the line of Create in Own. Otherwise line is 0. MoveCreate does nothing if Before
-// has no Create, or After has one.
+// MoveCreate brings the method Create of a generated service over to New and a resource.Creator. In a project whose Create is
+// as it was generated, it changes Own and Before, so that they differ from After as little as possible. A project that has
+// changed Create keeps it: MoveCreate changes After, and returns the line of Create in Own. Otherwise line is 0. MoveCreate
+// does nothing if Before has no Create, or After has one.
 func (r Resource) MoveCreate() (line int, err error) {
 	before, err := r.read(r.Before)
 	if err != nil || before.create == nil {
@@ -45,8 +45,8 @@ func (r Resource) MoveCreate() (line int, err error) {
 	return 0, errors.Join(own.with(after, r.Own), before.with(after, r.Before))
 }
 
-// creatorParts are the places of a generated module that have to do with the creation of records. They are nil if a file is missing
-// or does not have the place.
+// creatorParts are the places of a generated module that have to do with the creation of records. They are nil if a file is
+// missing or does not have the place.
 type creatorParts struct {
 	service, module, controller *file
 	create, build               *ast.FuncDecl   // of Service: Create, New

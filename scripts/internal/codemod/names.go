@@ -12,8 +12,8 @@ var moved = map[string]string{
 	"/kit/emaillink":    "/kit/email/link",
 }
 
-// moveImports changes the imports of moved packages. A file in which something else has the new name of the package imports it under
-// its former name.
+// moveImports changes the imports of moved packages. A file in which something else has the new name of the package imports it
+// under its former name.
 func moveImports(p *pkg) {
 	for _, f := range p.files {
 		for _, spec := range f.Imports {
@@ -63,7 +63,8 @@ func (f *file) renamePackage(from, to string) {
 	})
 }
 
-// rename renames Recorded of kit.Deps to Resources and telemetry.Metered to kit.Metered, and adds the caller to functions that replace Insert of a testkit.Resource.
+// rename renames Recorded of kit.Deps to Resources and telemetry.Metered to kit.Metered, and adds the caller to functions that
+// replace Insert of a testkit.Resource.
 func rename(p *pkg) {
 	for _, f := range p.files {
 		for _, decl := range f.Decls {
@@ -110,8 +111,8 @@ func (f *file) isRecorded(value ast.Expr) bool {
 	return found
 }
 
-// addCaller adds the parameter caller to the function in r.Insert = func(api *testkit.API, record map[string]any) store.ID, and to its
-// calls of the function that it replaces.
+// addCaller adds the parameter caller to the function in r.Insert = func(api *testkit.API, record map[string]any) store.ID, and
+// to its calls of the function that it replaces.
 func (f *file) addCaller(assign *ast.AssignStmt) {
 	if len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
 		return

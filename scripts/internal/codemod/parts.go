@@ -32,8 +32,8 @@ var gone = regexp.MustCompile(`^(kit\.(Module|Closer|Worker|EmailPreviewer|Resou
 // implements matches the first line of the comment of a method of a former interface.
 var implements = regexp.MustCompile(`^// (\w+) implements (?:kit\.(?:Closer|Worker|EmailPreviewer)|job\.Module|migrate\.Module|telemetry\.MeteredModule)\.`)
 
-// declareParts adds the method Parts to each module, and deletes the declarations that use a former interface. The method replaces the
-// declaration var _ kit.Module, or stands at the end of the file with the method Routes.
+// declareParts adds the method Parts to each module, and deletes the declarations that use a former interface. The method
+// replaces the declaration var _ kit.Module, or stands at the end of the file that declares the module.
 func declareParts(p *pkg) {
 	for _, f := range p.files {
 		for _, decl := range f.Decls {
@@ -64,7 +64,22 @@ func (p *pkg) method(of, name string, parameters int) *ast.FuncDecl {
 
 // addParts adds the method Parts to a module, with a receiver of the type of. routes is the file with its method Routes.
 func (p *pkg) addParts(routes *file, module, of string) {
-	owners := append([]string{module}, p.embedded(module)...)
+	owners := []string{module}
+	at, declared := p.declaration(module)
+	if declared == nil {
+		at, declared = routes, &ast.StructType{Fields: &ast.FieldList{}}
+	}
+	for _, field := range declared.Fields.List {
+		embedded := field.Type
+		if pointer, ok := embedded.(*ast.StarExpr); ok {
+			embedded = pointer.X
+		}
+		if id, ok := embedded.(*ast.Ident); ok && field.Names == nil {
+			owners = append(owners, id.Name)
+		} else if field.Names == nil && !isSelector(embedded, "resource", "Parent") {
+			p.remark(at, at.text(field), "add to Parts the jobs, workers, closers, migrations, previews and metrics of "+at.text(embedded)+", if it has any")
+		}
+	}
 	var fields []string
 	var hidden *ast.FuncDecl // Migrations, if it is renamed
 	for _, part := range parts {
@@ -79,15 +94,7 @@ func (p *pkg) addParts(routes *file, module, of string) {
 			}
 		}
 	}
-	text := "// Parts implements kit.Module.\nfunc (m " + of + ") Parts() kit.Parts { return kit.Parts{"
-	if len(fields) > 1 {
-		text += "\n" + strings.Join(fields, ",\n") + ",\n} }"
-		text = strings.Replace(text, "{ return", "{\nreturn", 1)
-		text = strings.TrimSuffix(text, " }") + "\n}"
-	} else {
-		text += strings.Join(fields, "") + "} }"
-	}
-	at := routes
+	text := partsMethod(of, fields)
 	var replaced *ast.GenDecl
 	for _, f := range p.files {
 		if d := f.cutInterfaces(module); d != nil {
@@ -111,33 +118,32 @@ func (p *pkg) addParts(routes *file, module, of string) {
 	}
 }
 
-// embedded returns the types of the package that a type embeds.
-func (p *pkg) embedded(name string) (out []string) {
+// declaration returns the file that declares a struct type, and the struct; nil if there is none.
+func (p *pkg) declaration(name string) (in *file, of *ast.StructType) {
 	for _, f := range p.files {
 		ast.Inspect(f.File, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok || spec.Name.Name != name {
-				return true
-			}
-			if s, ok := spec.Type.(*ast.StructType); ok {
-				for _, field := range s.Fields.List {
-					of := field.Type
-					if pointer, ok := of.(*ast.StarExpr); ok {
-						of = pointer.X
-					}
-					if id, ok := of.(*ast.Ident); ok && field.Names == nil {
-						out = append(out, id.Name)
-					}
+			if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.Name == name {
+				if s, ok := spec.Type.(*ast.StructType); ok {
+					in, of = f, s
 				}
 			}
-			return false
+			return of == nil
 		})
 	}
-	return out
+	return in, of
 }
 
-// cutInterfaces deletes declarations such as var _ job.Module = (*Module)(nil). It returns the declaration that had kit.Module, for the
-// caller to replace, unless other code is left of it.
+// partsMethod returns a method Parts with the fields.
+func partsMethod(receiver string, fields []string) string {
+	before, list, after := "{ ", strings.Join(fields, ""), " }"
+	if len(fields) > 1 {
+		before, list, after = "{\n", "\n"+strings.Join(fields, ",\n")+",\n", "\n}"
+	}
+	return "// Parts implements kit.Module.\nfunc (m " + receiver + ") Parts() kit.Parts " + before + "return kit.Parts{" + list + "}" + after
+}
+
+// cutInterfaces deletes declarations such as var _ job.Module = (*Module)(nil). It returns the declaration that had kit.Module,
+// for the caller to replace, unless other code is left of it.
 func (f *file) cutInterfaces(module string) (replaced *ast.GenDecl) {
 	for _, decl := range f.Decls {
 		declaration, ok := decl.(*ast.GenDecl)
@@ -179,7 +185,8 @@ func typeIn(e ast.Expr) string {
 	return name
 }
 
-// correctComments changes the comments of methods that implemented a former interface. hidden is a method that gets a small letter.
+// correctComments changes the comments of methods that implemented a former interface. hidden is a method that gets a small
+// letter.
 func (f *file) correctComments(module string, hidden *ast.FuncDecl) {
 	for _, decl := range f.Decls {
 		function, ok := decl.(*ast.FuncDecl)
@@ -200,8 +207,8 @@ func (f *file) correctComments(module string, hidden *ast.FuncDecl) {
 	}
 }
 
-// hideMigrations renames the method Migrations in a generated migrations.go to migrations, as the generator names it, unless other code of
-// the package calls it. It reports whether it is renamed.
+// hideMigrations renames the method Migrations in a generated migrations.go to migrations, as the generator names it, unless
+// other code of the package calls it. It reports whether it is renamed.
 func (p *pkg) hideMigrations(method *ast.FuncDecl) bool {
 	calls := func(f *file) (found bool) {
 		ast.Inspect(f.File, func(n ast.Node) bool {

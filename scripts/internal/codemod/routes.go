@@ -24,8 +24,8 @@ type caller struct {
 	options []string
 }
 
-// callers are the fields of kit.Auth, and the callers of package route that replace them. StepUp is stricter than StepUpSelf for the
-// accounts of others, as Ginseng's own routes are.
+// callers are the fields of kit.Auth, and the callers of package route that replace them. StepUp is stricter than StepUpSelf
+// for the accounts of others, as Ginseng's own routes are.
 var callers = map[string]string{
 	"Public": "route.Public", "SignIn": "route.SignIn", "Master": "route.Master", "User": "route.User", "Admin": "route.Admin",
 	"Provider": "route.Provider", "StepUp": "route.StepUp", "StepUpSelf": "route.StepUp",
