@@ -99,6 +99,7 @@ func (s source) pristine(ctx context.Context, a answers) (files.Tree, error) {
 func (s source) generate(ctx context.Context, project files.Tree, a answers, calls [][]string) (_ files.Tree, failed map[string]error, err error) {
 	project, failed = maps.Clone(project), map[string]error{}
 	project[documents.SwaggerFile] = []byte("{}")
+	s.runtime.Path = "" // a copy, because go.sum lacks the checksum of the runtime
 	project, err = s.build(ctx, project, a, func(ctx context.Context, dir string) error {
 		// Build generate in the runtime's own module, which needs no go mod tidy and whose packages are in the build cache.
 		generate := filepath.Join(dir, ".generate")
