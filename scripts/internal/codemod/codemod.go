@@ -65,9 +65,12 @@ func Rewrite(project files.Tree) (changed files.Tree, notes []Note, err error) {
 			}
 			remarks = append(remarks, p.remarks...)
 		}
+		found := map[remark]int{} // offset after the last place of the same remark
 		for _, r := range remarks {
-			before, _, _ := bytes.Cut(sources[r.file], []byte(r.code))
-			notes = append(notes, Note{r.file, bytes.Count(before, []byte("\n")) + 1, r.text})
+			rest := sources[r.file][found[r]:]
+			at := found[r] + max(bytes.Index(rest, []byte(r.code)), 0)
+			found[r] = min(at+len(r.code), len(sources[r.file]))
+			notes = append(notes, Note{r.file, bytes.Count(sources[r.file][:at], []byte("\n")) + 1, r.text})
 		}
 		for name, source := range sources {
 			if !bytes.Equal(source, project[name]) {

@@ -26,6 +26,7 @@ func TestRoutes(t *testing.T) {
 		{`r.POST("/x", m.users.SignUpAuth(large), rest.Handle(c.create))`, `r.POST("/x", m.users.SignUpCaller(route.Public), c.create, route.LargeBody)`},
 		{`r.POST("/x", m.users.SignInAuth(auth), rest.Handle(c.create))`, `r.POST("/x", m.users.SignUpCaller(route.SignIn), c.create)`},
 		{`r.DELETE("/x/:id", auth.StepUpSelf, rest.Handle(c.delete))`, `r.DELETE("/x/:id", route.StepUp, c.delete)`},
+		{`r.DELETE("/x/:id", auth.Admin, auth.StepUp, rest.Handle(c.delete))`, `r.DELETE("/x/:id", route.StepUpAdmin, c.delete)`},
 		{`r.POST("/x", limit(9), rest.Handle(c.create))`, `r.POST("/x", route.Open, c.create, route.With(limit(9)))`},
 		{`r.Handle("PUT", "/x", auth.User, rest.Handle(func(g *gin.Context) error { return c.put(g, name) }))`,
 			`r.Handle("PUT", "/x", route.User, func(g *gin.Context) error { return c.put(g, name) })`},
@@ -49,7 +50,8 @@ func TestRewrite(t *testing.T) {
 		"x/model.go":      []byte("package x\n\nfunc spec() listing.Spec { return listing.Spec{} }\n"),
 		"x/migrations.go": []byte("package x\n\n// Migrations implements migrate.Module. Add new ones.\nfunc (m *Module) Migrations() []migrate.Migration { return nil }\n\nvar _ migrate.Module = (*Module)(nil)\n"),
 		"x/router.go": []byte("package x\n\nimport (\n\t\"github.com/gin-gonic/gin\"\n\n\t\"example.com/ginseng/kit\"\n)\n\n" +
-			"func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {\n\tr = mw.Resource(r, \"xs\")\n\tr.GET(\"/xs\", mw.Auth.User, audit, rest.Handle(m.get))\n}\n"),
+			"func (m *Module) Routes(r gin.IRouter, mw kit.Middleware) {\n\tr = mw.Resource(r, \"xs\")\n\tr.GET(\"/xs\", mw.Auth.User, audit, rest.Handle(m.get))\n" +
+			"\tr.GET(\"/ys\", mw.Auth.User, audit, rest.Handle(m.get))\n\tr.GET(\"/zs\", mw.Auth.User, mw.Auth.Master, rest.Handle(m.get))\n}\n"),
 		"x/module.go": []byte("package x\n\nimport \"example.com/ginseng/kit\"\n\ntype Module struct {\n\t*Service\n\t*daily.Runner\n}\n\nfunc New(d kit.Deps) *Module { return &Module{newService(d.Recorded.All())} }\n\n" +
 			"var (\n\t_ kit.Module = (*Module)(nil)\n\t_ job.Module = (*Module)(nil)\n)\n\nvar _ io.Reader = (*Module)(nil)\n"),
 		"x/service.go": []byte("package x\n\n// Run implements kit.Worker.\nfunc (s *Service) Run(ctx context.Context) {}\n\nfunc (s *Service) Jobs() []job.Job { return nil }\n\n" +
@@ -64,7 +66,8 @@ func TestRewrite(t *testing.T) {
 	for name, want := range map[string]string{
 		"x/migrations.go": "package x\n\n// migrations are for Parts. Add new ones.\nfunc (m *Module) migrations() []migrate.Migration { return nil }\n",
 		"x/router.go": "package x\n\nimport (\n\t\"example.com/ginseng/kit/route\"\n)\n\nfunc (m *Module) Routes(r *route.Router) {\n\tr = r.Resource(spec())\n" +
-			"\tr.GET(\"/xs\", route.User, m.get, route.With(audit))\n}\n",
+			"\tr.GET(\"/xs\", route.User, m.get, route.With(audit))\n\tr.GET(\"/ys\", route.User, m.get, route.With(audit))\n" +
+			"\tr.GET(\"/zs\", mw.Auth.User, mw.Auth.Master, rest.Handle(m.get))\n}\n",
 		"x/module.go": "package x\n\nimport (\n\t\"context\"\n\t\"example.com/ginseng/kit\"\n)\n\ntype Module struct {\n\t*Service\n\t*daily.Runner\n}\n\n" +
 			"func New(d kit.Deps) *Module { return &Module{newService(d.Resources.Recorded())} }\n\n" +
 			"// Parts implements kit.Module.\nfunc (m *Module) Parts() kit.Parts {\n\treturn kit.Parts{\n\t\tJobs:       m.Jobs(),\n\t\tWorkers:    []func(context.Context){m.Run},\n" +
@@ -76,6 +79,8 @@ func TestRewrite(t *testing.T) {
 		"y/z.go":      "package y\n\nimport emailaddress \"example.com/ginseng/kit/email/address\"\n\nfunc f(address string) { emailaddress.Normalize(address) }\n",
 		"notes": "x/module.go:10: add to Parts the jobs, workers, closers, migrations, previews and metrics of daily.Runner, if it has any\n" +
 			"x/router.go:9: audit runs before authentication now, when rest.Caller is not known\n" +
+			"x/router.go:10: audit runs before authentication now, when rest.Caller is not known\n" +
+			"x/router.go:11: has the callers route.User and route.Master; choose the one that accepts no more callers\n" +
 			"x/service.go:10: Apply returns an error now, if an object breaks a limit: return it\n",
 	} {
 		if got[name] != want {

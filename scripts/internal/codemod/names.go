@@ -123,8 +123,11 @@ func (f *file) addCaller(assign *ast.AssignStmt) {
 		return
 	}
 	parameters := function.Type.Params.List
+	if len(parameters) != 2 {
+		return
+	}
 	pointer, ok := parameters[0].Type.(*ast.StarExpr)
-	if len(parameters) != 2 || !ok || !isSelector(pointer.X, "testkit", "API") {
+	if !ok || !isSelector(pointer.X, "testkit", "API") {
 		return
 	}
 	used := false

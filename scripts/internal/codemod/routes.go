@@ -199,7 +199,10 @@ func (r router) add(call *ast.CallExpr) bool {
 	last := len(call.Args) - 1
 	for _, middleware := range call.Args[paths:last] {
 		if found, ok := r.resolve(middleware); ok && found.name != "" {
-			who = found
+			if !who.combine(found) {
+				r.pkg.remark(r.file, r.text(call), "has the callers "+who.name+" and "+found.name+"; choose the one that accepts no more callers")
+				return false
+			}
 			continue
 		}
 		option := r.option(middleware)
@@ -211,6 +214,21 @@ func (r router) add(call *ast.CallExpr) bool {
 	slices.SortStableFunc(who.options, func(a, b string) int { return orderOf(a) - orderOf(b) })
 	options = slices.Concat([]string{who.name, handler}, who.options, options, query)
 	r.replaceRange(call.Args[paths].Pos(), call.Args[last].End(), strings.Join(options, ", "))
+	return true
+}
+
+// combine adds a second authentication of a route, which accepts only callers that both accept. It returns false if package route
+// has no such caller.
+func (c *caller) combine(next caller) bool {
+	switch {
+	case c.name == "route.Open" || c.name == next.name:
+		c.name = next.name
+	case c.name+next.name == "route.Adminroute.StepUp" || c.name+next.name == "route.StepUproute.Admin":
+		c.name = "route.StepUpAdmin"
+	default:
+		return false
+	}
+	c.options = append(slices.Clone(c.options), next.options...)
 	return true
 }
 
