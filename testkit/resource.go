@@ -56,7 +56,8 @@ type Resource struct {
 
 	Fields []Field
 
-	// Derived are the response fields that the service computes. They can change when another field changes.
+	// Derived are the response fields that the service computes. They can change when another field changes. A read-only field in
+	// Derived can have any value in a new record; others have their default.
 	Derived []string
 
 	// Records insert the parents of the records, and the records that fields refer to. Each Inserter is called with the IDs

@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -70,7 +71,11 @@ func checkNotFound(s *suite) {
 	for _, path := range paths {
 		for method, verb := range map[string]string{"show": "GET", "update": "PATCH", "delete": "DELETE"} {
 			if s.has(method) {
-				s.expect(404, Request{Method: verb, Path: path, As: s.as(method)})
+				request := Request{Method: verb, Path: path, As: s.as(method)}
+				if method == "update" {
+					request.JSON = s.preparedUpdate(map[string]any{})
+				}
+				s.expect(404, request)
 			}
 		}
 	}
@@ -180,6 +185,11 @@ func checkCreate(s *suite) {
 	maps.Copy(body, forged)
 	created = s.create(body).JSON(201)
 	s.compare(created, want)
+	for _, f := range s.readOnly {
+		if got := created[f.Name]; !reflect.DeepEqual(got, f.Absent) && !slices.Contains(s.Derived, f.Name) {
+			s.t.Errorf("%s of a new record is %v, want %v%s", f.Name, got, f.Absent, s.advice(fmt.Sprintf("r.Derived = append(r.Derived, %q) // the service computes the value", f.Name)))
+		}
+	}
 	for name, value := range forged {
 		if got, ok := created[name]; ok && got == value {
 			s.t.Errorf("a caller sets %s", name)
@@ -198,7 +208,7 @@ func (s *suite) update(path string, body map[string]any) map[string]any {
 func checkUpdate(s *suite) {
 	s = s.start(true)
 	path := s.add(s.prepared(s.samples(0)))
-	want := s.update(path, map[string]any{})
+	want := s.update(path, s.preparedUpdate(map[string]any{}))
 	change := func(field string, value, absent any) {
 		s.t.Helper()
 		body := s.preparedUpdate(map[string]any{field: value})
@@ -221,9 +231,11 @@ func checkUpdate(s *suite) {
 		}
 	}
 	sent := s.preparedUpdate(s.samples(2))
-	want = s.expect(200, Request{Method: "PATCH", Path: path, As: s.as("update"), Form: formOf(sent)}).JSON(200)
-	s.compare(want, sent)
-	if got := s.update(path, s.forged()); !reflect.DeepEqual(got, want) {
+	s.compare(s.expect(200, Request{Method: "PATCH", Path: path, As: s.as("update"), Form: formOf(sent)}).JSON(200), sent)
+	body := s.preparedUpdate(map[string]any{})
+	want = s.update(path, body)
+	maps.Copy(body, s.forged())
+	if got := s.update(path, body); !reflect.DeepEqual(got, want) {
 		s.t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -275,7 +287,7 @@ func (s *suite) updateAtOnce(path string) (tag string) {
 	if want := map[int]int{200: 1, 412: requests - 1}; !maps.Equal(count, want) {
 		s.t.Errorf("%v, want %v", count, want)
 	}
-	for _, unmodified := range []map[string]any{{}, other} {
+	for _, unmodified := range []map[string]any{s.preparedUpdate(map[string]any{}), other} {
 		if got := update(tag, unmodified).Status; got != 412 {
 			s.t.Errorf("update of an old version that modifies nothing: status %d", got)
 		}
@@ -294,8 +306,8 @@ func checkReadOnly(s *suite) {
 		s.tryReadOnly(Request{Method: "POST", Path: s.Path, As: s.as("create")}, 201, s.valid, absent)
 	}
 	if s.has("update") {
-		update := Request{Method: "PATCH", Path: s.add(s.valid()), As: s.as("update")}
 		prepared := func(...any) map[string]any { return s.preparedUpdate(map[string]any{}) }
+		update := Request{Method: "PATCH", Path: s.add(s.valid()), As: s.as("update"), JSON: prepared()}
 		s.tryReadOnly(update, 200, prepared, s.expect(200, update).JSON(200))
 	}
 }

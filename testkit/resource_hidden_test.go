@@ -136,11 +136,14 @@ func (m posts) get(g *gin.Context) error {
 	return rest.Record(g, p.Meta, v)
 }
 
-// update has a rule of the project: a text does not begin with "b".
+// update has rules of the project: an update has fields, and a text does not begin with "b".
 func (m posts) update(g *gin.Context) error {
 	in, err := rest.BindPatch[postFields](g, postView{})
 	if err != nil {
 		return err
+	}
+	if len(in.Changes()) == 0 {
+		return apperr.Invalid(apperr.Field{In: "body", Param: "text", Code: apperr.Required, Message: "Change something."})
 	}
 	var changed post
 	if in.Apply(&changed); strings.HasPrefix(changed.Text, "b") {
@@ -188,6 +191,9 @@ func TestUnprepared(t *testing.T) {
 		r.Run(t)
 		r.Insert = insertWith(postResource().Insert, "published")
 		t.Run("server", withoutCreate(r).Run)
+		r = postResource()
+		r.Fields = append(r.Fields, testkit.Field{Name: "state", Type: "string", Default: "open", ReadOnly: true})
+		t.Run("default", r.Complete().Run)
 		return
 	}
 	t.Parallel()
@@ -209,6 +215,7 @@ func TestUnprepared(t *testing.T) {
 		"references":     {"GET /posts: 1 of 1 records are not visible to nobody", insert, `r.Skip("references", `},
 		"changes":        {"PATCH /posts/", update}, // the creator sees that the draft was created
 		"server/changes": {"PATCH /posts/", update},
+		"default/create": {"state of a new record is draft, want open", `r.Derived = append(r.Derived, "state")`, `r.Skip("create", `},
 		"versions":       {"Must not begin with b.", update, `body["text"] = …`, `r.Skip("versions", `},
 	} {
 		for _, part := range want {
@@ -231,6 +238,9 @@ func TestPrepared(t *testing.T) {
 	r := postResource()
 	r.Insert = insertWith(r.Insert, "published")
 	r.PrepareUpdate = func(_ *testkit.API, _ int, body map[string]any) {
+		if len(body) == 0 {
+			body["text"] = "amber"
+		}
 		if text, ok := body["text"].(string); ok {
 			body["text"] = strings.Replace(text, "b", "x", 1)
 		}

@@ -146,7 +146,7 @@ func checkOwn(s *suite) {
 		Request
 	}{
 		{"show", Request{Method: "GET", Path: path, Header: http.Header{"If-None-Match": {"*"}}}},
-		{"update", Request{Method: "PATCH", Path: path, JSON: map[string]any{}}},
+		{"update", Request{Method: "PATCH", Path: path, JSON: s.preparedUpdate(map[string]any{})}},
 		{"update", Request{Method: "PUT", Path: path, JSON: body, Header: http.Header{"If-Match": {tag}}}},
 		{"delete", Request{Method: "DELETE", Path: path, Header: http.Header{"If-Match": {"*"}}}},
 	} {

@@ -53,6 +53,10 @@ func TestRemedy(t *testing.T) {
 			t.Errorf("records created with POST: %s", got)
 		}
 	}
+	s := suite{caller: "user", accounts: map[string]Account{"user": {Session: Session{Token: "t"}}}, Resource: Resource{Methods: []string{"create"}, Access: map[string][]int{"user": {403}}}}
+	if got := s.remedy(201, Request{Method: "POST", As: "u"}, Response{Status: 403}); strings.Contains(got, "r.Access") || !strings.Contains(got, "r.Records") {
+		t.Errorf("a record that another caller creates: %s", got)
+	}
 	if got := new(suite).remedy(200, Request{}, Response{Status: http.StatusInternalServerError}); got != "" {
 		t.Errorf("an error of the service has a remedy: %s", got)
 	}
