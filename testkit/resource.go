@@ -214,7 +214,7 @@ func (r Resource) checks() []check {
 		{"access", true, checkAccess, slices.Sorted(maps.Keys(r.Access))},
 		{"not found", one, checkNotFound, nil},
 		{"rules", writes, checkRules, r.names()},
-		{"create", r.has("create"), checkCreate, nil},
+		{"create", r.has("create"), checkCreate, []string{"list", "delete"}},
 		{"update", r.has("update"), checkUpdate, nil},
 		{"versions", r.has("update") || r.has("delete"), checkVersions, nil},
 		{"read-only", writes && len(r.readOnly) > 0, checkReadOnly, nil},

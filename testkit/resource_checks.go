@@ -195,6 +195,18 @@ func checkCreate(s *suite) {
 			s.t.Errorf("a caller sets %s", name)
 		}
 	}
+	s.checkCreated(path)
+}
+
+// checkCreated lists and deletes a record that POST has created. Other checks insert their records.
+func (s *suite) checkCreated(path string) {
+	s.t.Helper()
+	if s.has("list") {
+		s.part("list", func(s *suite) { s.rowsOf(s.creatorOr("list"), s.page(s.asCreator("list"), "").Rows, path) })
+	}
+	if s.has("delete") {
+		s.part("delete", func(s *suite) { s.expect(204, Request{Method: "DELETE", Path: path, As: s.asCreator("delete")}) })
+	}
 }
 
 // update advances the clock by one second and updates a record.

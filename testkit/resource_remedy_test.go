@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -59,6 +60,17 @@ func TestRemedy(t *testing.T) {
 	}
 	if got := new(suite).remedy(200, Request{}, Response{Status: http.StatusInternalServerError}); got != "" {
 		t.Errorf("an error of the service has a remedy: %s", got)
+	}
+}
+
+// TestPageHas checks which pages have no records; a page without a count is not one of them.
+func TestPageHas(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{`{"rows":[],"count":0}`: true, `{"rows":[]}`: false, `{"rows":[{}],"count":0}`: false, `{"rows":[],"count":1}`: false} {
+		var p page
+		if err := json.Unmarshal([]byte(text), &p); err != nil || p.has(0, 0) != want {
+			t.Errorf("%s: %v, %v", text, p.has(0, 0), err)
+		}
 	}
 }
 

@@ -122,21 +122,30 @@ func (s *suite) ownerID() (id store.ID) {
 // as returns the credential of the first caller who may call a method. The credential of nobody is "".
 func (s *suite) as(method string) string {
 	s.t.Helper()
-	caller := s.callerOf(method)
+	return s.token(method, s.callerOf(method))
+}
+
+// asCreator returns the credential of creatorOr. A rule can hide a new record, such as a draft, from others.
+func (s *suite) asCreator(method string) string {
+	s.t.Helper()
+	return s.token(method, s.creatorOr(method))
+}
+
+// creatorOr returns the caller who creates records or, if this caller may not call the method, the first caller who may, or "".
+func (s *suite) creatorOr(method string) string {
+	if creator := s.callerOf("create"); s.status(method, creator)/100 == 2 {
+		return creator
+	}
+	return s.callerOf(method)
+}
+
+// token returns the credential of the caller who may call a method. It stops the test if there is none.
+func (s *suite) token(method, caller string) string {
+	s.t.Helper()
 	if caller == "" {
 		s.t.Fatalf("no caller may %s %s", method, s.Path)
 	}
 	return s.account(caller).Token
-}
-
-// asCreator returns the credential of the caller who creates records or, if this caller may not call the method, of the first caller
-// who may. A rule can hide a new record, such as a draft, from others.
-func (s *suite) asCreator(method string) string {
-	s.t.Helper()
-	if creator := s.callerOf("create"); s.status(method, creator)/100 == 2 {
-		return s.account(creator).Token
-	}
-	return s.as(method)
 }
 
 // callerOf returns the first caller who may call a method, or "".
@@ -321,8 +330,11 @@ func (s *suite) show(path, query string) map[string]any {
 type page struct {
 	Rows  []map[string]any
 	Next  string
-	Count int
+	Count *int // nil if the page has no count
 }
+
+// has reports whether the page has n records, and its count is total.
+func (p page) has(n, total int) bool { return len(p.Rows) == n && p.Count != nil && *p.Count == total }
 
 // page reads a page of a list. query can be "".
 func (s *suite) page(token, query string) (p page) {
