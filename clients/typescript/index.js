@@ -2,6 +2,7 @@
 
 const REPEATS = 4
 const REPEAT_WITHIN = 30_000 // ms
+const REDIRECTS = [301, 302, 303, 307, 308]
 
 /** An error response of the API (RFC 9457) or, with status 0 and code network, a request without a complete response. */
 export class Problem extends Error {
@@ -108,11 +109,19 @@ function parse(response, text) {
   throw new Error(`${type || 'a response without a type'} is no response of the API`)
 }
 
+/** Returns the problem of a redirect. A followed one can turn a POST into a GET, or send the body to another origin. */
+function redirected(response) {
+  const location = response.headers.get('Location') // browsers do not show it
+  const detail = `The response is a redirect${location ? ` to ${location}` : ''}. The client follows none: correct the url of createClient.`
+  return new Problem(0, { code: 'network', detail })
+}
+
 /** Makes a request. Resolves to its body and ETag, or to a problem and, if it can be repeated, the time to wait before. */
 async function attempt(fetch, url, init, repeats) {
   let response, body
   try {
     response = await fetch(url, init)
+    if (response.type === 'opaqueredirect' || REDIRECTS.includes(response.status)) return { problem: redirected(response) }
     const text = await response.text()
     if (response.ok) return { body: parse(response, text), etag: response.headers.get('ETag') }
     try { body = parse(response, text) } catch {} // the error page of a proxy
@@ -148,10 +157,11 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
   /** Sends a request, and repeats it if it is safe. Resolves to the body and the ETag, or rejects with a Problem. */
   async function call(method, template, { path, query, header, body, signal, safe = method === 'GET', anonymous }) {
     const address = base + fill(template, path) + search(query)
-    const init = { method, signal, credentials: 'omit', body: body === undefined ? undefined : JSON.stringify(body) } // no cookies, and no password dialog
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const init = { method, signal, redirect: 'manual', credentials: 'omit', body: text } // no cookies, and no password dialog
     const master = masterKey && masterOnly.includes(`${method} ${template.replace(/\{\w*\}/g, '{}')}`)
     const end = Date.now() + REPEAT_WITHIN
-    let renewed
+    let last, user, renewed // the last problem, and the ID of the user of the first request
     for (let repeats = 0; ; repeats++) {
       signal?.throwIfAborted()
       const headers = new Headers(Object.entries(header ?? {}).filter(([, value]) => value !== undefined))
@@ -162,13 +172,16 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
         if (master) credential = masterKey
         else if (session && !anonymous) credential = (state = await unlessAborted(session.current(), signal))?.token
         else credential = typeof token === 'function' ? await unlessAborted(token(), signal) : token
+        if (last && state?.user?.id !== user) throw last // the session has ended, or is another user's
+        user = state?.user?.id
         if (credential) headers.set('Authorization', `Bearer ${credential}`)
       }
       const { problem, wait, ...response } = await attempt(fetch, address, { ...init, headers }, repeats)
       if (!problem) return response
+      last = problem
       if (problem.status === 401 && state && !renewed) { // rejected before anything was done
-        renewed = await unlessAborted(session.refresh(state), signal)
-        if (renewed?.user.id !== state.user.id) throw problem // has ended, or is another user's
+        await unlessAborted(session.refresh(state), signal)
+        renewed = true
         repeats--
         continue
       }
@@ -388,8 +401,8 @@ function createSession(base, masterKey, shared, call) {
   }
 
   const first = storage.getItem(key)
-  if (typeof first === 'string') parseState(first)
-  else load().catch(() => {}) // of an asynchronous storage; the first call reports the error
+  if (typeof first?.then === 'function') first.then(parseState).catch(() => {}) // the first call reports the error
+  else parseState(first)
   globalThis.addEventListener?.('storage', () => { load().catch(() => {}) }) // of another tab
   return { current, refresh, methods: { get user() { return user }, signIn, signUp, signOut, onChange } }
 }

@@ -156,7 +156,15 @@ async function problems(api: Client, proxy: Proxy) {
   await assert.rejects(api.makers.update('a', { name: 'A' }), network)
   proxy.faults = [{ status: 200, body: 'Welcome to our network' }] // not of the service
   await assert.rejects(api.makers.update('a', { name: 'A' }), network)
+  proxy.received()
+  for (const status of [301, 307]) { // a followed 301 is a GET, a followed 307 sends the body to the other address
+    proxy.faults = [{ status, headers: { Location: `${proxy.address}/makers` } }, 'pass']
+    await assert.rejects(api.makers.create({ name: 'Redirected' }), { ...network, detail: /^The response is a redirect to http:/ })
+    assert.equal(proxy.received().length, 1)
+  }
   proxy.faults = ['pass']
+  const browser = createClient({ url: '/', fetch: async () => ({ type: 'opaqueredirect', status: 0, headers: new Headers() }) as Response })
+  await assert.rejects(browser.makers.list(), { ...network, detail: /^The response is a redirect\./ })
 }
 
 async function repeated(api: Client, proxy: Proxy) {

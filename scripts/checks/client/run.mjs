@@ -81,6 +81,8 @@ for (const name of examples) cpSync(join(root, 'docs', 'examples', name), join(g
 const project = mkdtempSync(join(tmpdir(), 'project-'))
 process.once('exit', () => rmSync(project, { recursive: true, force: true }))
 addResources(project)
+const readme = readFileSync(join(generated, 'README.md'), 'utf8').match(/^```ts\n([\s\S]*?)^```$/m)
+writeFileSync(join(guide, 'readme.ts'), readme[1]) // is type-checked, and not run
 tool('openapi-typescript', join(project, 'docs', 'openapi.json'), ...flags.split(' '), '--output', join(generated, 'independent.d.ts'))
 const installed = join(here, 'node_modules', 'ginseng-client') // as npm install DIR does
 rmSync(installed, { force: true })

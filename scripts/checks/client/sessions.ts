@@ -26,6 +26,7 @@ const invalid = { token: 'invalid' }
 export async function run(service: Service) {
   await test('sign up, in and out', () => signing(service))
   await test('sign out while offline', () => leaving(service))
+  await test('a storage that fails', () => brokenStorage(service))
   await test('other ways to sign in', () => ways(service))
   await withProxy(service.address, async (proxy) => {
     await test('refresh', () => refreshes(proxy))
@@ -106,6 +107,13 @@ async function ways(service: Service) {
 
   await assert.rejects(session.signIn({ provider: 'google', id_token: 'token' }), { status: 404 }) // not configured
   assert.equal(userOf(api)?.email, email)
+}
+
+/** The first call reports the error of a storage. It is not an unhandled rejection, which would fail the test. */
+async function brokenStorage({ address }: Service) {
+  const storage = new Shared()
+  storage.getItem = () => Promise.reject(new Error('no storage'))
+  await assert.rejects(me(createClient({ url: address, storage })), { message: 'no storage' })
 }
 
 /** Creates clients with the same session, each with its storage in the given one. */
@@ -211,6 +219,12 @@ async function meanwhile({ address }: Service, proxy: Proxy) {
   const late = createClient({ url: address, storage, fetch: swapped('/articles', strange.text) })
   await assert.rejects(late.articles.create({ title: 'Whose?' }), { status: 401 })
   assert.equal(storage.text, strange.text)
+
+  // Nor is it repeated as that user after 503.
+  storage.text = own
+  proxy.faults = [{ status: 503, headers: { 'Retry-After': '0' } }, 'pass']
+  const repeating = createClient({ url: proxy.address, storage, fetch: swapped('/articles', strange.text) })
+  await assert.rejects(repeating.articles.create({ title: 'Whose?' }), { status: 503 })
 
   // The user signs out during a refresh: the new tokens are dropped.
   storage.text = own

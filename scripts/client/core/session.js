@@ -138,8 +138,8 @@ function createSession(base, masterKey, shared, call) {
   }
 
   const first = storage.getItem(key)
-  if (typeof first === 'string') parseState(first)
-  else load().catch(() => {}) // of an asynchronous storage; the first call reports the error
+  if (typeof first?.then === 'function') first.then(parseState).catch(() => {}) // the first call reports the error
+  else parseState(first)
   globalThis.addEventListener?.('storage', () => { load().catch(() => {}) }) // of another tab
   return { current, refresh, methods: { get user() { return user }, signIn, signUp, signOut, onChange } }
 }
