@@ -90,6 +90,7 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 			"so that users with the role see and change all records", roleConstants(c.roleNames()))
 		return r
 	}
+	r.Owner = r.Server && (c.owner || c.rules[ruleOwn] != nil) && !c.noOwner
 	r.declareRules(c, wrong)
 	r.declareOwner(c, wrong)
 	r.declareOwn(c, wrong)
@@ -153,11 +154,14 @@ func checkName(name string, wrong *mistakes) {
 	}
 }
 
-// defaultRule returns the rule that a method has if no flag sets its rule.
+// defaultRule returns the rule that a method has if no flag sets its rule. Records that only code creates, and that have no owner,
+// are for admins to change.
 func (r Resource) defaultRule(method string) string {
 	switch {
 	case method == methodList || method == methodShow:
 		return rulePublic
+	case r.HasUser && r.Server && !r.Owner:
+		return ruleAdmin
 	case r.HasUser:
 		return ruleUser
 	}
@@ -270,7 +274,7 @@ func (r Resource) isDefault(method string) bool {
 	case r.Under != "":
 		return false
 	}
-	return Resource{HasUser: true}.defaultRule(method) == r.Rules[method]
+	return Resource{HasUser: true, Server: r.Server, Owner: r.Owner}.defaultRule(method) == r.Rules[method]
 }
 
 // AsParent reports whether the resource has a parent, and may be written by the callers that may change the parent.

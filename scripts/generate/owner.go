@@ -8,9 +8,10 @@ import (
 	"example.com/ginseng/scripts/internal/naming"
 )
 
+// declareOwner sets r.Owner for records that users create, and r.OnUser. It reports invalid flags about owners.
 func (r *Resource) declareOwner(c call, wrong *mistakes) {
 	usersCreate := r.Rules[methodCreate] == ruleUser
-	r.Owner = (usersCreate || r.Server && (c.owner || c.rules[ruleOwn] != nil)) && !c.noOwner
+	r.Owner = r.Owner || usersCreate && !c.noOwner
 	switch {
 	case c.owner && c.noOwner:
 		wrong.Add("flag --owner: excludes --no-owner")
