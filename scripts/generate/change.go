@@ -77,7 +77,7 @@ func (p *project) planChange(c call) (*plan, error) {
 }
 
 // merged returns a plan that merges the change from old to next into the files with the names. If there are steps, the plan adds
-// a migration. If files conflict, merged fails, unless --merge is set.
+// a migration. If files conflict, merged fails, unless --merge is set. A fixtures_test.go that conflicts is written again.
 func (p *project) merged(c call, old, next Resource, steps []string, names ...string) (*plan, error) {
 	if err := trees.CheckClean(context.Background(), p.root); err != nil {
 		return nil, err

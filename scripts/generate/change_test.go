@@ -244,6 +244,9 @@ func TestChangeMerge(t *testing.T) {
 		if got.code != command.ExitFailed || !strings.Contains(got.err, ":\nmodules/product/model.go\nResolve") || !strings.Contains(got.err, "  git add modules/product/model.go\n") {
 			t.Fatalf("%+v", got)
 		}
+		if !strings.Contains(got.out, "have the old name") || !strings.Contains(got.out, `: Search: []string{"name", "note"}`) {
+			t.Errorf("the old name is not listed: %s", got.out)
+		}
 		if source := read(t, model); !strings.Contains(source, "<<<<<<< ") || !strings.Contains(source, `[]string{"title"}`) {
 			t.Errorf("no conflict in\n%s", source)
 		}

@@ -12,6 +12,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"example.com/ginseng/scripts/internal/command"
+	trees "example.com/ginseng/scripts/internal/files"
 )
 
 const usageText = `Adds a resource to a project, changes its fields, or removes it.
@@ -129,19 +131,21 @@ func (c cli) execute(args []string) error {
 		return nil
 	}
 	if plan.conflicts {
-		if err := plan.pick("Run generate " + strings.Join(args, " ")); err != nil {
-			return err
+		if err = plan.pick("Run generate " + strings.Join(args, " ")); err == nil {
+			c.print("Committed: git has merged your edits. Next:\n  make docs\n\n%s", plan.done)
 		}
-		c.print("Committed: git has merged your edits. Next:\n  make docs\n\n%s", plan.done)
-	} else {
-		if err := plan.apply(c.document); err != nil {
-			return err
-		}
+	} else if err = plan.apply(c.document); err == nil {
 		c.print("%s", plan.summary())
 	}
-	mentions, err := p.mentions(call.args[0], call.renames)
+	if err != nil && !errors.As(err, new(trees.Conflict)) {
+		return err
+	}
+	mentions, failed := p.mentions(call.args[0], call.renames)
 	c.print("%s", mentions)
-	return err
+	if err != nil {
+		return err
+	}
+	return failed
 }
 
 // ask asks for the name and the fields. After a mistake, it asks again. It returns the answers as arguments, or nil if the input

@@ -23,6 +23,13 @@ func TestRenameMentions(t *testing.T) {
 //	@Description	Sets state.
 var state = store.And(store.Eq("state", 1), store.Eq("states", 2))
 
+var orders = []string{
+	"-state", "/products?state=new",
+	"state asc",
+	"substate", `+"`\n\ta.state = 1`"+`,
+	state,
+}
+
 type parameters struct {
 	State string `+"`json:\"state,omitempty\"`"+`
 }
@@ -34,7 +41,10 @@ type parameters struct {
 These lines have the old name of a field, which the compiler does not check:
   modules/product/rules.go:5: //	@Description	Sets state.
   modules/product/rules.go:6: var state = store.And(store.Eq("state", 1), store.Eq("states", 2))
-  modules/product/rules.go:9: State string ` + "`json:\"state,omitempty\"`" + `
+  modules/product/rules.go:9: "-state", "/products?state=new",
+  modules/product/rules.go:10: "state asc",
+  modules/product/rules.go:12: a.state = 1` + "`" + `,
+  modules/product/rules.go:17: State string ` + "`json:\"state,omitempty\"`" + `
   modules/product/rules_test.go:3: var want = ` + "`{\"state\":1}` + \"\\\"state\\\"\"" + `
 `
 	if got.code != command.ExitOK || !strings.HasSuffix(got.out, want) {

@@ -84,7 +84,7 @@ func TestNoParameters(t *testing.T) {
 		if !strings.Contains(model, test.model) || !strings.Contains(model, `readonly:"true"`) {
 			t.Errorf("%s: %s", test.flags, model)
 		}
-		if note := r.uniqueNotes(r.Fields); note != "" { // no user sends a code, so that a conflict shows them nothing
+		if note := r.uniqueNotes(r.Fields); note != "code is unique among all records.\n" { // no user sends a code, so that a conflict shows them nothing
 			t.Errorf("%s: %q", test.flags, note)
 		}
 	}

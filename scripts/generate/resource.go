@@ -188,6 +188,8 @@ func (r Resource) uniqueNotes(fields fieldList) (lines string) {
 			lines += fmt.Sprintf("%s is unique per owner: two users can have the same value. Declare unique=global to make it unique among all records.\n", f.Name)
 		case f.Unique && r.IsOwn() && r.usersSend(f):
 			lines += fmt.Sprintf("%s is unique among all records: a conflict shows a user that another user has the value.\n", f.Name)
+		case f.Unique && r.IsOwn():
+			lines += f.Name + " is unique among all records.\n"
 		}
 	}
 	return lines
