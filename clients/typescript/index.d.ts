@@ -120,7 +120,7 @@ interface Get<T, R> {
 }
 
 interface Create<T, Fields> {
-  /** Creates a record. The request has an Idempotency-Key, so that its repetitions create nothing. */
+  /** Creates a record. The request is repeated only if the operation has the parameter Idempotency-Key, so that repetitions create nothing. */
   create(fields: Fields, options?: Options): Promise<T>
 }
 
@@ -167,10 +167,10 @@ type ExportInit<P extends keyof paths> = Options & { params: Credential & Parame
 
 export interface Client extends Resources {
   /**
-   * Makes all writes that build calls, or none, in one step. Resolves to the results in order. A result is a reference for
+   * Makes all writes that build calls, or none, in one step. build may be asynchronous. Resolves to the results in order. A result is a reference for
    * later operations: const order = b.orders.create({}); b.articles.update(id, { title: order.id }).
    */
-  batch(build: (b: BatchResources) => void, options?: Options): Promise<BatchResult[]>
+  batch(build: (b: BatchResources) => unknown, options?: Options): Promise<BatchResult[]>
   /** Calls an operation of the API document. Resolves to the body of the response. Only GET is repeated. */
   request<M extends Verb | Uppercase<Verb>, P extends PathsOf<M>>(
     method: M, path: P, ...options: {} extends Init<Operation<P, M>> ? [Init<Operation<P, M>>?] : [Init<Operation<P, M>>]

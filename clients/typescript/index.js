@@ -14,7 +14,7 @@ export class Problem extends Error {
     this.detail = this.message
     this.requestId = body.requestId ?? requestId
     const errors = new Map()
-    for (const error of body.errors ?? []) errors.set(error.param, [...(errors.get(error.param) ?? []), error])
+    for (const error of Array.isArray(body.errors) ? body.errors : []) errors.set(error.param, [...(errors.get(error.param) ?? []), error])
     this.errors = Object.fromEntries(errors)
     if (body.challenge) this.challenge = body.challenge
     if (body.operation !== undefined) this.operation = body.operation
@@ -30,6 +30,10 @@ class Reference {
   toJSON() {
     return this.text
   }
+
+  [Symbol.toPrimitive]() {
+    throw new TypeError('a field of a result of a batch has no value yet: it can only be a whole field of a later operation, or its ID')
+  }
 }
 
 /** Returns a record with its ETag in a property that is not enumerable: copies of the record and JSON do not have it. */
@@ -41,6 +45,7 @@ function tagged(record, etag) {
 function segment(target) {
   const id = typeof target === 'object' && target && !(target instanceof Reference) ? target.id : target
   if (id instanceof Reference) return id.text
+  if (Number.isFinite(id)) return `${id}`
   if (typeof id !== 'string' || /^\.{0,2}$/.test(id)) throw new TypeError(`${JSON.stringify(id)} is no ID`) // '..' would be another path
   return encodeURIComponent(id)
 }
@@ -54,8 +59,10 @@ function fill(template, values) {
 /** Returns the query string. A value such as { gt: 1 } of the parameter size is the parameter size[gt]. */
 function search(query) {
   const params = new URLSearchParams()
-  const add = (name, value) => {
-    if (value === undefined) return
+  const text = (value) => (value instanceof Date ? value.toISOString() : value)
+  const add = (name, given) => {
+    if (given === undefined) return
+    const value = Array.isArray(given) ? given.map(text) : text(given)
     if (Array.isArray(value) && name.endsWith('[in]')) {
       // A single value is split at its commas, values of a repeated parameter are not.
       for (const item of value.length === 1 ? [value[0], value[0]] : value) params.append(name, item)
@@ -63,7 +70,9 @@ function search(query) {
     } else if (Array.isArray(value)) {
       if (value.length) params.append(name, value.join())
     } else if (typeof value === 'object' && value) {
-      for (const [operator, operand] of Object.entries(value)) add(`${name}[${operator}]`, operand)
+      const operators = Object.entries(value)
+      if (!operators.length) throw new TypeError(`${name} is an object without an operator`) // not: the whole list
+      for (const [operator, operand] of operators) add(`${name}[${operator}]`, operand)
     } else {
       params.append(name, value)
     }
@@ -134,6 +143,15 @@ async function attempt(fetch, url, init, repeats) {
   return { problem, wait: [429, 503].includes(response.status) ? retryAfter(response) : undefined }
 }
 
+/** Sets a header. The error of Headers.set shows the value, which can be a token. */
+function setHeader(headers, name, value) {
+  try {
+    headers.set(name, value)
+  } catch {
+    throw new TypeError(`the value of the header ${name} has characters that a header cannot have`)
+  }
+}
+
 /** Returns a value for Idempotency-Key. randomUUID exists only in pages with TLS. */
 function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
@@ -143,7 +161,7 @@ function newKey() {
 function writer(resource, ids, send) {
   const one = `${resource.path}/{}`
   return {
-    create: (fields, options) => send('POST', resource.path, ids, { ...options, body: fields }),
+    create: (fields, options) => send('POST', resource.path, ids, { ...options, body: fields, idempotent: resource.idempotent }),
     update: (target, fields, options) => send('PATCH', one, [...ids, target], { ...options, body: fields, etag: target?.etag }),
     delete: (target, options) => send('DELETE', one, [...ids, target], { ...options, etag: target?.etag }),
   }
@@ -164,7 +182,8 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
     let last, user, renewed // the last problem, and the ID of the user of the first request
     for (let repeats = 0; ; repeats++) {
       signal?.throwIfAborted()
-      const headers = new Headers(Object.entries(header ?? {}).filter(([, value]) => value !== undefined))
+      const headers = new Headers()
+      for (const [name, value] of Object.entries(header ?? {})) if (value !== undefined) setHeader(headers, name, value)
       if (init.body !== undefined) headers.set('Content-Type', 'application/json')
       let state // of the session whose token the request has
       if (!headers.has('Authorization')) {
@@ -174,7 +193,7 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
         else credential = typeof token === 'function' ? await unlessAborted(token(), signal) : token
         if (last && state?.user?.id !== user) throw last // the session has ended, or is another user's
         user = state?.user?.id
-        if (credential) headers.set('Authorization', `Bearer ${credential}`)
+        if (credential) setHeader(headers, 'Authorization', `Bearer ${credential}`)
       }
       const { problem, wait, ...response } = await attempt(fetch, address, { ...init, headers }, repeats)
       if (!problem) return response
@@ -192,9 +211,9 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
   }
 
   /** Sends a write of a record. Resolves to the record. */
-  async function send(method, template, path, { etag, body, signal }) {
-    const header = { 'If-Match': etag, 'Idempotency-Key': method === 'POST' ? newKey() : undefined }
-    const safe = method === 'POST' || (method === 'DELETE' && etag !== undefined)
+  async function send(method, template, path, { etag, body, signal, idempotent }) {
+    const header = { 'If-Match': etag, 'Idempotency-Key': idempotent && newKey() }
+    const safe = idempotent || (method === 'DELETE' && etag !== undefined)
     const response = await call(method, template, { path, header, body, signal, safe })
     return tagged(response.body, response.etag)
   }
@@ -237,7 +256,7 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
       })
     }
     const writes = (resource, ids) => ({ ...writer(resource, ids, add), ...below(resource, ids, writes) })
-    build(below({ nested: resources }, [], writes, true))
+    await build(below({ nested: resources }, [], writes, true))
     const header = { 'Idempotency-Key': newKey() }
     const { body } = await call('POST', '/batch', { header, body: { operations }, signal, safe: true })
     for (const result of body.results) tagged(result.body, result.etag)
@@ -408,9 +427,9 @@ function createSession(base, masterKey, shared, call) {
 }
 
 const resources = {
-  articles: { path: '/articles', etags: true },
-  policies: { path: '/policies', etags: true },
-  users: { path: '/users', etags: true },
+  articles: { path: '/articles', etags: true, idempotent: true },
+  policies: { path: '/policies', etags: true, idempotent: true },
+  users: { path: '/users', etags: true, idempotent: true },
 }
 
 const masterOnly = [

@@ -167,6 +167,11 @@ func (op *operation) parameter(name string) *parameter {
 	return &op.Parameters[i]
 }
 
+// idempotent reports whether the operation accepts an Idempotency-Key.
+func (op *operation) idempotent() bool {
+	return op != nil && slices.ContainsFunc(op.Parameters, func(p parameter) bool { return p.In == "header" && p.Name == "Idempotency-Key" })
+}
+
 // response returns the schema of the body of a successful response, or nil.
 func (op *operation) response() *schema {
 	for _, status := range []string{"200", "201"} {

@@ -120,6 +120,9 @@ func (w *printer) rows(resources []*resource) {
 		if r.list.parameter("etags") != nil {
 			row += ", etags: true"
 		}
+		if r.create.idempotent() {
+			row += ", idempotent: true"
+		}
 		if len(r.nested) == 0 {
 			w.line("%s },", row)
 			continue

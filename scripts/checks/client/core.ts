@@ -19,6 +19,7 @@ async function signUp({ address, masterKey }: Service, email: string) {
 
 /** Tests the generated client with the running service. */
 export async function run(service: Service) {
+  const { masterKey } = service
   const token = await signUp(service, 'edith@example.com')
   const api = createClient({ url: `${service.address}/`, token })
   await test('records and their ETags', () => records(api))
@@ -27,7 +28,7 @@ export async function run(service: Service) {
   await test('the guide', () => guided(service, token))
   await test('credentials', () => credentials(service, token))
   await withProxy(service.address, async (proxy) => {
-    const slow = createClient({ url: proxy.address, token })
+    const slow = createClient({ url: proxy.address, token, masterKey })
     await test('problems', () => problems(slow, proxy))
     await test('repeated requests', () => repeated(slow, proxy))
     await test('aborts', () => aborts(slow, proxy))
@@ -67,6 +68,7 @@ async function records(api: Client) {
   assert.deepEqual((await lines(order.id).list()).rows.map(({ amount }) => amount), [2])
   for (const id of ['', '.', '..']) await assert.rejects(lines(id).list(), TypeError) // another path
   await assert.rejects(api.wares.get('../makers'), { status: 404 })
+  await assert.rejects(api.request('GET', '/wares/{id}', { params: { path: { id: 1 as unknown as string } } }), { status: 404 })
 }
 
 async function lists(api: Client) {
@@ -88,6 +90,10 @@ async function lists(api: Client) {
   assert.deepEqual(await titles({ maker: { in: [first.id] }, title: { gt: 'A', ne: 'C' } }), ['B'])
   assert.deepEqual(await titles({ maker: first.id, state: 'used' }), [])
   await assert.rejects(titles({ maker: { in: [] } }), { status: 400 }) // not: all wares
+  await assert.rejects(titles({ maker: {} }), TypeError)
+  const time = (time: number) => new Date(time) as unknown as string // in JavaScript
+  assert.deepEqual(await titles({ maker: first.id, createdAt: { gt: time(0), lt: time(1000) } }), [])
+  assert.deepEqual(await titles({ createdAt: time(0) }), [])
   assert.match(await api.request('GET', '/wares', { params: { query: { format: 'csv', fields: ['title'], maker: first.id, sort: ['title'] } } }), /^id,title\r?\n\w+,A\r?\n/)
 }
 
@@ -111,6 +117,12 @@ async function batches(api: Client) {
     b.makers.update(maker, { name: 'Late' }) // with If-Match
   }), { status: 412, operation: 1 })
   assert.equal((await api.orders.list()).rows.some(({ note }) => note === 'never'), false)
+  await assert.rejects(api.batch((b) => b.orders.create({ note: `after ${b.orders.create({}).id}` })), TypeError)
+  const results = await api.batch(async (b) => {
+    await Promise.resolve()
+    b.orders.create({})
+  })
+  assert.equal(results.length, 1)
 }
 
 async function guided({ address }: Service, token: string) {
@@ -142,6 +154,8 @@ async function credentials({ address, masterKey }: Service, token: string) {
   const failing = createClient({ url: address, token: () => Promise.reject(new Error('no token')), fetch: recorded })
   await assert.rejects(failing.makers.list(), { message: 'no token' })
   assert.equal(sent.length, 3)
+  const broken = await createClient({ url: address, token: 'secret\nsecret' }).makers.list().catch((error: unknown) => error)
+  assert.ok(broken instanceof TypeError && !broken.message.includes('secret'))
 }
 
 async function problems(api: Client, proxy: Proxy) {
@@ -152,6 +166,8 @@ async function problems(api: Client, proxy: Proxy) {
   assert.ok(invalid.requestId)
   proxy.faults = [{ status: 502, headers: { 'X-Request-Id': 'of the proxy' } }]
   await assert.rejects(api.makers.list(), { name: 'Problem', status: 502, code: undefined, requestId: 'of the proxy', errors: {} })
+  proxy.faults = [{ status: 502, headers: { 'Content-Type': 'application/json' }, body: '{"errors": 1}' }]
+  await assert.rejects(api.makers.list(), { name: 'Problem', status: 502, errors: {} })
   proxy.faults = ['cut']
   await assert.rejects(api.makers.update('a', { name: 'A' }), network)
   proxy.faults = [{ status: 200, body: 'Welcome to our network' }] // not of the service
@@ -187,7 +203,7 @@ async function repeated(api: Client, proxy: Proxy) {
     calls()
 
     const other = await api.makers.create({ name: `${name}, too` })
-    for (const write of [() => api.makers.update(other, {}), () => api.makers.delete(other.id), () => api.request('POST', '/orders', { body: {} })]) {
+    for (const write of [() => api.makers.update(other, {}), () => api.makers.delete(other.id), () => api.request('POST', '/orders', { body: {} }), () => api.giftCards.create({ code: name })]) {
       calls()
       proxy.faults = [fault, 'pass']
       await assert.rejects(write(), { name: 'Problem' }) // not repeated: it may have been done
