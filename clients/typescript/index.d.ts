@@ -90,7 +90,10 @@ type Expanded<R, E extends readonly (keyof R)[]> = E extends readonly []
 
 type Row<T, R, F extends readonly string[], E extends readonly (keyof R)[]> = Flat<Selected<T, F> & Expanded<R, E>>
 
-/** An ID or, to send its ETag as If-Match, a record that the client returned. A copy of a record has no ETag. */
+/**
+ * An ID or, to send its ETag as If-Match, a record that the client returned. There is no ETag in a copy of a record, in a record in expand, and
+ * in a row of a resource without get.
+ */
 type Target = string | { readonly id: string }
 
 interface List<T, Query, R> {

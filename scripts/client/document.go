@@ -97,8 +97,8 @@ var reserved = []string{"batch", "request", "session"}
 // methods are the names of the methods of a resource.
 var methods = []string{"list", "all", "get", "create", "update", "delete"}
 
-// resources returns the resources that are not nested, sorted by name, with their nested ones. It fails if two have the same name in
-// TypeScript, or one has the name of a method.
+// resources returns the resources that are not nested, sorted by name, with their nested ones. It fails if two of them or of their
+// records have the same name in TypeScript, if one has the name of a method, or if the client cannot call an operation.
 func (d document) resources() (roots []*resource, err error) {
 	all := map[string]*resource{}
 	for _, tag := range d.Tags {
@@ -112,9 +112,12 @@ func (d document) resources() (roots []*resource, err error) {
 		for name, item := range d.Paths {
 			if below, ok := strings.CutPrefix(name, r.Path+"/{"); ok && !strings.Contains(below, "/") {
 				r.show, r.update, r.delete = item["get"], item["patch"], item["delete"]
+				err = cmp.Or(err, item["patch"].checkBody("PATCH "+name))
 			}
 		}
+		err = cmp.Or(err, d.checkPage(r), r.create.checkBody("POST "+r.Path))
 	}
+	names, records := map[string]string{}, map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		r, taken := all[name], reserved
 		if parent := all[r.Parent]; parent != nil {
@@ -126,8 +129,36 @@ func (d document) resources() (roots []*resource, err error) {
 		if slices.Contains(taken, camel(name)) {
 			err = cmp.Or(err, fmt.Errorf("the resource %s has the name of a method of the client; generate it with another --plural", name))
 		}
+		if other, ok := names[camel(name)]; ok {
+			err = cmp.Or(err, fmt.Errorf("the resources %s and %s have the same name in TypeScript; generate one with another --plural", other, name))
+		}
+		names[camel(name)] = name
+		if other, ok := records[camel(r.Record)]; ok && r.Record != "" {
+			err = cmp.Or(err, fmt.Errorf("the resources %s and %s have records with the same name in TypeScript; rename one", other, name))
+		}
+		records[camel(r.Record)] = name
 	}
 	return roots, err
+}
+
+// checkPage fails if the list of a resource does not return a page.
+func (d document) checkPage(r *resource) error {
+	if r.list == nil {
+		return nil
+	}
+	page := d.Components.Schemas[r.list.response().base()]
+	if page == nil || page.Properties["rows"] == nil || page.Properties["rows"].Items == nil {
+		return fmt.Errorf("GET %s returns no page: a list of a resource must return an object with rows", r.Path)
+	}
+	return nil
+}
+
+// checkBody fails if the operation has a body, but none in JSON. name is its method and path.
+func (op *operation) checkBody(name string) error {
+	if op != nil && op.RequestBody != nil && op.RequestBody.Content["application/json"].Schema == nil {
+		return fmt.Errorf("%s has no body in JSON: a create or update of a resource must accept one", name)
+	}
+	return nil
 }
 
 // each calls visit with each resource and its nested resources.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"io"
 	"maps"
@@ -90,6 +91,16 @@ func TestMistakes(t *testing.T) {
 		{`{"paths": 1}`, []string{"--out", "x"}, "docs/openapi.json: json", false},
 		{`{"tags": [{"x-resource": {"name": "batch", "path": "/batch"}}]}`, []string{"--out", "x"}, "batch has the name of a method", false},
 		{`{"tags": [{"x-resource": {"name": "boxes"}}, {"x-resource": {"name": "list", "parent": "boxes"}}]}`, []string{"--out", "x"}, "list has the name of a method", false},
+		{`{"tags": [{"x-resource": {"name": "a-1"}}, {"x-resource": {"name": "a1"}}]}`, []string{"--out", "x"}, "a-1 and a1 have the same name", false},
+		{`{"tags": [{"x-resource": {"name": "boxes", "record": "a-1"}}, {"x-resource": {"name": "bags", "record": "a1"}}]}`, []string{"--out", "x"},
+			"bags and boxes have records with the same name", false},
+		{`{"tags": [{"x-resource": {"name": "boxes", "path": "/boxes"}}], "paths": {"/boxes": {"get": {"responses": {"200":
+			{"content": {"application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/Box"}}}}}}}}}}`,
+			[]string{"--out", "x"}, "GET /boxes returns no page", false},
+		{`{"tags": [{"x-resource": {"name": "boxes", "path": "/boxes"}}], "paths": {"/boxes": {"post": {"requestBody": {"content": {"text/csv": {}}}}}}}`,
+			[]string{"--out", "x"}, "POST /boxes has no body in JSON", false},
+		{`{"tags": [{"x-resource": {"name": "boxes", "path": "/boxes"}}], "paths": {"/boxes/{id}": {"patch": {"requestBody": {"content": {"text/csv": {}}}}}}}`,
+			[]string{"--out", "x"}, "PATCH /boxes/{id} has no body in JSON", false},
 	} {
 		var document []byte
 		if test.document != "" {
@@ -104,6 +115,16 @@ func TestMistakes(t *testing.T) {
 		if _, err := os.Stat("x"); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%q has written files", test.args)
 		}
+	}
+}
+
+// TestSize: the contents of the package, not minified, are an upper bound of what a page loads.
+func TestSize(t *testing.T) {
+	var compressed bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&compressed, gzip.BestCompression)
+	_, _ = io.WriteString(w, part("index.js")+part("session.js"))
+	if err := w.Close(); err != nil || compressed.Len() > 7<<10 {
+		t.Errorf("%d bytes, %v; docs/client.md promises less than 7 KiB", compressed.Len(), err)
 	}
 }
 

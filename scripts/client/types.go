@@ -79,8 +79,10 @@ func (w *printer) sessions(d document) {
 			w.line("signIn(proof: %s, options?: Options): Promise<%s>", way.argument, way.result)
 		}
 	}
-	w.comment("Creates a user, and signs in.")
-	w.line("signUp(fields: %s, options?: Options): Promise<User>", d.Paths["/users"]["post"].fields())
+	if op := d.Paths["/users"]["post"]; op != nil {
+		w.comment("Creates a user, and signs in.")
+		w.line("signUp(fields: %s, options?: Options): Promise<User>", op.fields())
+	}
 	w.comment("Ends the session. It ends here also if the call rejects.")
 	w.line("signOut(options?: Options): Promise<void>")
 	w.comment("Calls the listener when the user changes, also in another tab. Returns a function that removes the listener.")
@@ -179,7 +181,9 @@ func (w *printer) references(d document, all []*resource, r *resource) {
 		if op == r.list {
 			s = d.Components.Schemas[s.Properties["rows"].Items.base()]
 		}
-		properties = s.Properties
+		if s != nil { // nil: show returns no record
+			properties = s.Properties
+		}
 	}
 	if expand == nil {
 		w.line("%s: {}", camel(r.Name))
