@@ -114,6 +114,7 @@ test -z "$(gofmt -l .)" || { gofmt -d . | head -n 40; exit 1; }
 quiet go vet . ./modules/... # lint checks the rest, which is the same
 quiet go tool -modfile="$work/project/scripts/tools/go.mod" staticcheck ./modules/...
 step 'documentation is up to date'
+quiet make client # which generate does not write
 quiet make docs-check
 step 'tests'
 quiet go test -vet=off .
