@@ -94,7 +94,10 @@ func (im *importer) prepare(ctx context.Context) (err error) {
 	}
 	switch {
 	case im.DryRun && !im.checksOnly():
-		return im.db.Atomic(ctx, func(context.Context) error { return nil })
+		if err := im.db.Atomic(ctx, func(context.Context) error { return nil }); err != nil {
+			return fmt.Errorf("this dry run stores the records and rolls back: %w", err)
+		}
+		return nil
 	case im.DryRun || !im.plainCreation():
 		return nil
 	}
