@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
@@ -79,6 +80,8 @@ type Spec struct {
 	Filter []Filter `json:"filter,omitempty"`
 	View   any      `json:"-"`                // the zero value of the view; clients select its fields with the fields parameter
 	Expand []string `json:"expand,omitempty"` // references of the view that can be expanded; see package resource
+
+	Files []files.Field `json:"files,omitempty"` // fields for files
 
 	Changes bool `json:"changes,omitempty"` // the log records changes to the records; see store.Spec
 	ETag    ETag `json:"etag,omitempty"`    // the ETags of the rows

@@ -1,0 +1,69 @@
+// Package files has the files of records: what a record stores of a file, how clients see it, and what a resource declares about its
+// fields for files.
+package files
+
+import (
+	"example.com/ginseng/kit/store"
+)
+
+// File is the value of a field for a file, in a document: *File for one file, []File for a list.
+type File struct {
+	ID     store.ID `json:"id"`
+	Name   string   `json:"name"`             // the name that the uploader gave, at most 255 bytes
+	Type   string   `json:"type"`             // media type without parameters
+	Size   int64    `json:"size"`             // bytes
+	SHA256 string   `json:"sha256"`           // 64 lower-case hexadecimal digits
+	Width  int64    `json:"width,omitempty"`  // pixels; 0: the file is no image
+	Height int64    `json:"height,omitempty"` // pixels; 0: the file is no image
+}
+
+// View is the representation of a file in responses.
+type View struct {
+	ID     *store.ID `json:"id,omitempty" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f905"` // only in lists
+	Name   string    `json:"name" example:"example.png"`
+	Type   string    `json:"type" example:"image/png"` // media type without parameters
+	Size   int64     `json:"size" example:"12345"`     // bytes
+	SHA256 string    `json:"sha256" example:"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"`
+	Width  *int64    `json:"width,omitempty" example:"640"`  // pixels; only of images
+	Height *int64    `json:"height,omitempty" example:"480"` // pixels; only of images
+	URL    string    `json:"url" example:"/articles/65f0c1d2e3a4b5c6d7e8f901/cover"`
+} //	@name	File
+
+// View returns the representation of the file, whose path is url. It returns nil if there is no file.
+func (f *File) View(url string) *View {
+	if f == nil {
+		return nil
+	}
+	v := &View{Name: f.Name, Type: f.Type, Size: f.Size, SHA256: f.SHA256, URL: url}
+	if f.Width > 0 {
+		v.Width, v.Height = &f.Width, &f.Height
+	}
+	return v
+}
+
+// Views returns the representations of a list of files. The path of a file is url, a slash and the ID of the file.
+func Views(list []File, url string) []View {
+	views := make([]View, len(list))
+	for i, f := range list {
+		views[i] = *f.View(url + "/" + f.ID.Hex())
+		views[i].ID = &f.ID
+	}
+	return views
+}
+
+// The limits of the fields for files.
+const (
+	MaxBytes     = 5_000_000_000 // the largest Field.MaxBytes
+	DefaultBytes = 10_000_000    // Field.MaxBytes without max=
+	MaxItems     = 20            // files of a list
+	MaxPixels    = 50_000_000    // pixels of an image, by its header
+)
+
+// Field declares a field for files of a resource.
+type Field struct {
+	Name     string   `json:"name"`            // in the JSON of the view
+	List     bool     `json:"list,omitempty"`  // the field has a list of at most MaxItems files
+	Image    bool     `json:"image,omitempty"` // only PNG, JPEG, GIF and WebP of at most MaxPixels
+	Types    []string `json:"types,omitempty"` // the allowed media types; nil: any
+	MaxBytes int64    `json:"maxBytes"`        // the size of the largest file
+}
