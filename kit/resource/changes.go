@@ -62,13 +62,17 @@ func (f *feed[D, V]) Next(ctx context.Context, caller access.Principal) (page re
 		return page, err
 	}
 	page.More = len(entries) == f.q.Limit
+	visible, err := f.c.visible(ctx, caller)
+	if err != nil {
+		return page, err
+	}
 	for {
-		docs, whole, err := f.read(ctx, caller, entries)
+		docs, whole, err := f.read(ctx, visible, entries)
 		if err != nil {
 			return page, err
 		}
 		if whole {
-			page.Rows = f.events(caller, entries, docs)
+			page.Rows = f.events(visible, entries, docs)
 			break
 		}
 		entries = entries[:len(entries)/2] // the records are too large for one page
@@ -86,9 +90,9 @@ func (f *feed[D, V]) now(ctx context.Context, page rest.FeedPage) (rest.FeedPage
 	return page, err
 }
 
-// read returns the records of the entries, except records that were deleted, that the caller may not see or that the filter of
-// the query does not select. whole is false if the records are larger than rest.LargeResponse in total.
-func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries []store.Entry) (docs map[store.ID]D, whole bool, err error) {
+// read returns the records of the entries, except records that were deleted, or that visible or the filter of the query does not
+// select. whole is false if the records are larger than rest.LargeResponse in total.
+func (f *feed[D, V]) read(ctx context.Context, visible store.Filter, entries []store.Entry) (docs map[store.ID]D, whole bool, err error) {
 	var ids []any
 	for _, e := range entries {
 		if e.Type != store.Deleted {
@@ -98,7 +102,7 @@ func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries 
 	if ids == nil {
 		return nil, true, nil
 	}
-	if visible := f.c.visible(caller); len(ids) == 1 && visible == nil && f.q.Filter == nil { // Get can use the cache of the engine
+	if len(ids) == 1 && visible == nil && f.q.Filter == nil { // Get can use the cache of the engine
 		doc, err := f.c.all.Get(ctx, ids[0].(store.ID))
 		if err != nil {
 			return nil, true, apperr.Replace(err, apperr.NotFound, nil)
@@ -106,7 +110,7 @@ func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries 
 		return map[store.ID]D{store.IDOf(doc): doc}, true, nil
 	}
 	size := &store.Size{Max: rest.LargeResponse}
-	selected := store.And(store.In("id", ids...), f.c.visible(caller), f.q.Filter)
+	selected := store.And(store.In("id", ids...), visible, f.q.Filter)
 	found, err := f.c.all.List(ctx, store.Query{Filter: selected, Bytes: size})
 	docs = make(map[store.ID]D, len(found))
 	for _, doc := range found {
@@ -116,7 +120,7 @@ func (f *feed[D, V]) read(ctx context.Context, caller access.Principal, entries 
 }
 
 // events returns at most one event for each record, at the position of the last entry of the record.
-func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs map[store.ID]D) []rest.FeedEvent {
+func (f *feed[D, V]) events(visible store.Filter, entries []store.Entry, docs map[store.ID]D) []rest.FeedEvent {
 	events, created := []rest.FeedEvent{}, make(map[store.ID]bool)
 	for i, e := range entries {
 		created[e.RecordID] = created[e.RecordID] || e.Type == store.Created
@@ -126,7 +130,7 @@ func (f *feed[D, V]) events(caller access.Principal, entries []store.Entry, docs
 		}
 		event := rest.FeedEvent{ID: f.q.Cursor(e.Position), Event: string(e.Type), At: e.At.Time}
 		if e.Type == store.Deleted {
-			if !selects(f.c.visible(caller), e.Scope) || !selects(f.q.Filter, e.Scope) {
+			if !selects(visible, e.Scope) || !selects(f.q.Filter, e.Scope) {
 				continue
 			}
 			event.Data = map[string]store.ID{"id": e.RecordID}

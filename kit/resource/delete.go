@@ -110,7 +110,11 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 		return caller.Restriction.Err
 	}
 	remove := func(ctx context.Context) error {
-		n, err := c.all.Delete(ctx, c.writable(caller, id, versions))
+		writable, err := c.writable(ctx, caller, id, versions)
+		if err != nil {
+			return err
+		}
+		n, err := c.all.Delete(ctx, writable)
 		if err == nil && n == 0 {
 			err = store.ErrNotFound
 		}

@@ -97,7 +97,11 @@ func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller
 			return listing.Page[V]{}, err
 		}
 	}
-	visible := q.Only(c.visible(caller))
+	filter, err := c.visible(ctx, caller)
+	if err != nil {
+		return listing.Page[V]{}, err
+	}
+	visible := q.Only(filter)
 	page, err := listExpanded(ctx, c, caller, visible, view)
 	if errors.Is(err, errNoShare) {
 		page = listing.Page[V]{} // the page must not stay in memory while the request waits

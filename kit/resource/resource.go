@@ -170,7 +170,11 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 	if parent != nil && fields != nil {
 		fields = append(fields, parent.field)
 	}
-	q := store.Query{Filter: store.And(store.In("id", store.Values(ids)...), c.visible(caller)), Fields: fields, Bytes: size}
+	visible, err := c.visible(ctx, caller)
+	if err != nil {
+		return nil, nil, err
+	}
+	q := store.Query{Filter: store.And(store.In("id", store.Values(ids)...), visible), Fields: fields, Bytes: size}
 	if size != nil {
 		q.Sort = []store.Order{{Field: "id"}}
 	}
@@ -206,34 +210,41 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 
 // visible returns the filter that selects the records that the caller may see. It does not check the parents of the records. A
 // nil filter selects all records.
-func (c *Collection[D]) visible(caller access.Principal) store.Filter {
-	var filters []store.Filter
-	if c.within != nil {
-		filters = append(filters, store.Eq(c.parent().field, *c.within))
+func (c *Collection[D]) visible(ctx context.Context, caller access.Principal) (store.Filter, error) {
+	seen, err := c.seen(ctx, caller)
+	switch {
+	case err != nil || c.within == nil:
+		return seen, err
+	case seen == nil:
+		return store.Eq(c.parent().field, *c.within), nil
 	}
-	if c.see != nil {
-		if f := c.see(caller); f != nil {
-			filters = append(filters, f)
-		}
+	return store.And(store.Eq(c.parent().field, *c.within), seen), nil
+}
+
+// seen returns what Open's see parameter selects for the caller. A nil filter selects all records.
+func (c *Collection[D]) seen(_ context.Context, caller access.Principal) (store.Filter, error) {
+	if c.see == nil {
+		return nil, nil
 	}
-	if filters == nil {
-		return nil
-	}
-	return store.And(filters...)
+	return c.see(caller), nil
 }
 
 // changeable returns the filter that selects the records that the caller may change, visible or not. A nil filter selects all
 // records.
-func (c *Collection[D]) changeable(caller access.Principal) store.Filter {
+func (c *Collection[D]) changeable(_ context.Context, caller access.Principal) (store.Filter, error) {
 	if c.change == nil {
-		return nil
+		return nil, nil
 	}
-	return c.change(caller)
+	return c.change(caller), nil
 }
 
 // Get returns a record. NotFound: the record does not exist, or the caller may not see the record.
 func (c *Collection[D]) Get(ctx context.Context, caller access.Principal, id store.ID) (none D, err error) {
-	doc, err := c.all.First(ctx, store.And(store.Eq("id", id), c.visible(caller)))
+	visible, err := c.visible(ctx, caller)
+	if err != nil {
+		return none, err
+	}
+	doc, err := c.all.First(ctx, store.And(store.Eq("id", id), visible))
 	if err != nil {
 		return none, err
 	}
@@ -250,7 +261,11 @@ func (c *Collection[D]) MayChange(ctx context.Context, caller access.Principal, 
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
 	}
-	doc, err := c.all.First(ctx, c.writable(caller, id, nil))
+	writable, err := c.writable(ctx, caller, id, nil)
+	if err != nil {
+		return err
+	}
+	doc, err := c.all.First(ctx, writable)
 	if err != nil {
 		return c.explain(ctx, caller, id, nil, err)
 	}
@@ -259,12 +274,17 @@ func (c *Collection[D]) MayChange(ctx context.Context, caller access.Principal, 
 
 // writable returns the filter that selects the record with the ID, if the caller may see and change the record, and the record
 // has one of the versions.
-func (c *Collection[D]) writable(caller access.Principal, id store.ID, versions store.Versions) store.Filter {
+func (c *Collection[D]) writable(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions) (store.Filter, error) {
 	var hasVersion store.Filter
 	if versions != nil {
 		hasVersion = store.In("version", store.Values(versions)...)
 	}
-	return store.And(store.Eq("id", id), c.visible(caller), c.changeable(caller), hasVersion)
+	visible, err := c.visible(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	changeable, err := c.changeable(ctx, caller)
+	return store.And(store.Eq("id", id), visible, changeable, hasVersion), err
 }
 
 // explain replaces the NotFound of an operation that used the filter from writable with a more specific error. It returns other
@@ -278,8 +298,11 @@ func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id
 	if err != nil {
 		return err
 	}
-	_, err = c.all.First(ctx, store.And(store.Eq("id", id), c.changeable(caller)))
+	changeable, err := c.changeable(ctx, caller)
 	if err != nil {
+		return err
+	}
+	if _, err := c.all.First(ctx, store.And(store.Eq("id", id), changeable)); err != nil {
 		return apperr.Replace(err, apperr.NotFound, errForbidden)
 	}
 	return cmp.Or(versions.Check(store.VersionOf(doc)), error(store.ErrNotFound)) // changed or deleted in the meantime

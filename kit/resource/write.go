@@ -45,7 +45,11 @@ func (c *Collection[D]) Update(
 		return doc, caller.Restriction.Err
 	}
 	write := func(ctx context.Context) error {
-		doc, err = c.all.Update(ctx, c.writable(caller, id, versions), changes...)
+		writable, err := c.writable(ctx, caller, id, versions)
+		if err != nil {
+			return err
+		}
+		doc, err = c.all.Update(ctx, writable, changes...)
 		return c.explain(ctx, caller, id, versions, err)
 	}
 	if c.parent() == nil && !c.changesReference(changes) {
