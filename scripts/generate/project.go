@@ -95,6 +95,13 @@ func (p *project) readDocument() error {
 	return nil
 }
 
+// reservedResources are the names of resources of the runtime and of its components, singular and plural. A project may not have a
+// component yet.
+var reservedResources = []string{
+	"account", "accounts", "admin", "admins", "file", "files", "job", "jobs", "oauth", "oauths", "organization", "organizations",
+	"organization-invitation", "organization-invitations", "sign-in", "sign-ins",
+}
+
 // checkCollisions reports names of the resource that the project already uses. registered has the names in the registry, or is
 // nil if the registry is invalid.
 func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong *mistakes) {
@@ -110,6 +117,11 @@ func (p *project) checkCollisions(r Resource, registered map[string]bool, wrong 
 	if slices.Contains(p.modules, r.Name) {
 		wrong.Add("name %s: modules/%s exists; remove it with --undo, or choose another name", r.Name, r.Name)
 		return
+	}
+	if slices.Contains(reservedResources, r.Name) {
+		bad("is reserved for a component of Ginseng")
+	} else if slices.Contains(reservedResources, r.Plural) {
+		badPlural("is reserved for a component of Ginseng")
 	}
 	for _, module := range p.modules {
 		if packageName(module) == r.Package() {
