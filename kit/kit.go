@@ -34,6 +34,7 @@ type Deps struct {
 	Digest      func(parts ...string) []byte   // HMAC-SHA-256 of the parts, with a key from MASTER_KEY
 	HTTP        http.RoundTripper              // for requests to other services; traced if traces are enabled
 	Development bool                           // APP_ENV is development
+	PublicURL   string                         // where clients reach the service, such as https://api.example.com; "": unknown, so there are no absolute links
 	Resources   *Resources                     // what package resource has opened
 	SealKeys    func(purpose string) seal.Keys // derived from the values of MASTER_KEY, in the same order
 	Routes      *route.Table                   // the routes of all modules; complete when the server handles requests

@@ -182,8 +182,8 @@ func CORS(origins []string) gin.HandlerFunc {
 	rules := cors.New(cors.Options{
 		AllowedOrigins: origins,
 		AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "Last-Event-ID", "X-Request-Id", "Traceparent", "Tracestate", "Baggage", "Sentry-Trace", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"},
-		ExposedHeaders: []string{"ETag", "X-Request-Id", "Retry-After", "Location", "Link", "WWW-Authenticate", "Content-Disposition", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy", "Deprecation", "Sunset"},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Content-Disposition", "If-Match", "If-None-Match", "If-Range", "Range", "Idempotency-Key", "Last-Event-ID", "X-Request-Id", "Traceparent", "Tracestate", "Baggage", "Sentry-Trace", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"},
+		ExposedHeaders: []string{"Accept-Ranges", "Content-Range", "ETag", "X-Request-Id", "Retry-After", "Location", "Link", "WWW-Authenticate", "Content-Disposition", "Idempotency-Replayed", "RateLimit", "RateLimit-Policy", "Deprecation", "Sunset"},
 		MaxAge:         600, // seconds
 	})
 	return func(g *gin.Context) {

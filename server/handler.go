@@ -46,6 +46,7 @@ type DepsOptions struct {
 	Hasher      kit.Hasher
 	Observer    *telemetry.Observer // can be nil
 	Development bool
+	PublicURL   string // setting PUBLIC_URL; can be ""
 }
 
 // Limits of requests to other services.
@@ -66,7 +67,7 @@ func NewDeps(o DepsOptions) kit.Deps {
 	transport.MaxConnsPerHost, transport.MaxIdleConnsPerHost, transport.MaxResponseHeaderBytes = maxConnsPerHost, maxConnsPerHost, maxResponseHeader
 	return kit.Deps{
 		Name: o.Name, DB: db, Now: o.Now, Log: o.Log, Email: queue, Hasher: o.Observer.Hasher(o.Hasher), Limiter: limiter,
-		Cursors: listing.NewCursors(o.MasterKeys...), Digest: keyedDigest(o.MasterKeys[0]), HTTP: o.Observer.Transport(transport), Development: o.Development,
+		Cursors: listing.NewCursors(o.MasterKeys...), Digest: keyedDigest(o.MasterKeys[0]), HTTP: o.Observer.Transport(transport), Development: o.Development, PublicURL: o.PublicURL,
 		Resources: &kit.Resources{}, SealKeys: func(purpose string) seal.Keys { return sealKeys(o.MasterKeys, purpose) }, Routes: &route.Table{},
 	}
 }

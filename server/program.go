@@ -159,7 +159,8 @@ func (b *logBuffer) flush() {
 // assemble creates the modules and the handler. o has the database, the log, and options that only some commands need. ready is
 // HandlerOptions.Ready.
 func (p program) assemble(s Settings, modules constructor, o DepsOptions, ready func(context.Context) error) (*Handler, error) {
-	o.Name, o.MasterKeys, o.Now, o.Hasher, o.Development = p.name, s.MasterKeys, time.Now, password.NewHasher(), s.Env == settings.Development
+	o.Name, o.MasterKeys, o.Now, o.Hasher = p.name, s.MasterKeys, time.Now, password.NewHasher()
+	o.Development, o.PublicURL = s.Env == settings.Development, s.PublicURL
 	deps := NewDeps(o)
 	return NewHandler(HandlerOptions{Settings: s, Deps: deps, Modules: modules(deps), Documents: p.documents, Observer: o.Observer, Ready: ready})
 }

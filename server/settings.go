@@ -1,7 +1,9 @@
 package server
 
 import (
+	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,15 +27,17 @@ type Database struct {
 type Settings struct {
 	Address
 	Database
-	Env            settings.Mode `mapstructure:"APP_ENV" default:"development" validate:"oneof=development production test"`
-	APIRoot        string        `mapstructure:"API_ROOT" example:"/api/v1"`
-	LogLevel       string        `mapstructure:"LOG_LEVEL" default:"info" validate:"oneof=debug info warn error"`
-	MasterKeys     []string      `mapstructure:"MASTER_KEY" validate:"secret" example:"change-me-to-a-long-random-master-key"`
-	MaxBodyBytes   int64         `mapstructure:"MAX_BODY_BYTES" default:"1048576" validate:"min=1024,max=104857600"`
-	CORSOrigins    []string      `mapstructure:"CORS_ORIGINS" validate:"dive,eq=*|origin" example:"https://app.example.com"`
-	TrustedProxies []string      `mapstructure:"TRUSTED_PROXIES" validate:"dive,cidr" example:"10.0.0.0/8"`
-	QueryTokens    bool          `mapstructure:"QUERY_TOKENS" default:"true"`
-	Docs           bool          `mapstructure:"DOCS" default:"true"`
+	Env          settings.Mode `mapstructure:"APP_ENV" default:"development" validate:"oneof=development production test"`
+	APIRoot      string        `mapstructure:"API_ROOT" example:"/api/v1"`
+	LogLevel     string        `mapstructure:"LOG_LEVEL" default:"info" validate:"oneof=debug info warn error"`
+	MasterKeys   []string      `mapstructure:"MASTER_KEY" validate:"secret" example:"change-me-to-a-long-random-master-key"`
+	MaxBodyBytes int64         `mapstructure:"MAX_BODY_BYTES" default:"1048576" validate:"min=1024,max=104857600"`
+	CORSOrigins  []string      `mapstructure:"CORS_ORIGINS" validate:"dive,eq=*|origin" example:"https://app.example.com"`
+	// PublicURL is the scheme, host and port at which clients reach the service. Absolute links begin with it.
+	PublicURL      string   `mapstructure:"PUBLIC_URL" example:"https://api.example.com"`
+	TrustedProxies []string `mapstructure:"TRUSTED_PROXIES" validate:"dive,cidr" example:"10.0.0.0/8"`
+	QueryTokens    bool     `mapstructure:"QUERY_TOKENS" default:"true"`
+	Docs           bool     `mapstructure:"DOCS" default:"true"`
 	// DrainDelay is how long the server accepts requests after SIGTERM. In this time, /readyz responds 503, so that load
 	// balancers stop sending requests.
 	DrainDelay time.Duration `mapstructure:"DRAIN_DELAY" default:"0s" validate:"min=0s,max=1m"`
@@ -73,6 +77,7 @@ func (s *Settings) Check(report func(name, reason string)) {
 	if len(s.CORSOrigins) == 0 && s.Env == settings.Development {
 		s.CORSOrigins = []string{"*"}
 	}
+	s.checkPublicURL(report)
 	s.APIRoot = strings.TrimRight(s.APIRoot, "/")
 	if s.APIRoot != "" && !rootForm.MatchString(s.APIRoot) {
 		report("API_ROOT", "must begin with / and contain only letters, digits and -._~ between slashes")
@@ -82,4 +87,21 @@ func (s *Settings) Check(report func(name, reason string)) {
 			report("API_ROOT", "must not be or begin with "+reserved+", which the server uses")
 		}
 	}
+}
+
+// checkPublicURL sets the default of PublicURL in development, unless PORT is 0, because the port is not known yet.
+func (s *Settings) checkPublicURL(report func(name, reason string)) {
+	if s.PublicURL == "" {
+		if s.Env == settings.Development && s.Port != 0 {
+			s.PublicURL = "http://localhost:" + strconv.Itoa(s.Port)
+		}
+		return
+	}
+	u, err := url.Parse(s.PublicURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") ||
+		strings.TrimSuffix(s.PublicURL, "/") != u.Scheme+"://"+u.Host {
+		report("PUBLIC_URL", "must be http:// or https://, a host and possibly a port, without a path, such as https://api.example.com")
+		return
+	}
+	s.PublicURL = u.Scheme + "://" + u.Host
 }

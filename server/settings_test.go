@@ -14,7 +14,7 @@ const long = "0123456789abcdefghijklmnopqrstuvwxyz"
 func load(t *testing.T, set map[string]string) (s Settings, err error) {
 	t.Helper()
 	for _, name := range []string{"APP_ENV", "HOST", "PORT", "API_ROOT", "LOG_LEVEL", "DATABASE_URL", "MASTER_KEY", "MAX_BODY_BYTES",
-		"CORS_ORIGINS", "TRUSTED_PROXIES", "QUERY_TOKENS", "DOCS", "DRAIN_DELAY", "METRICS_ADDR"} {
+		"CORS_ORIGINS", "PUBLIC_URL", "TRUSTED_PROXIES", "QUERY_TOKENS", "DOCS", "DRAIN_DELAY", "METRICS_ADDR"} {
 		t.Setenv(name, set[name])
 	}
 	_, err = settings.Load(t.TempDir(), &s)
@@ -23,12 +23,16 @@ func load(t *testing.T, set map[string]string) (s Settings, err error) {
 
 func TestSettingsDefaults(t *testing.T) {
 	s, err := load(t, map[string]string{"MASTER_KEY": "k"})
-	if err != nil || !s.Docs || s.DatabaseURL != EmbeddedURL || !slices.Equal(s.CORSOrigins, []string{"*"}) {
+	if err != nil || !s.Docs || s.DatabaseURL != EmbeddedURL || !slices.Equal(s.CORSOrigins, []string{"*"}) || s.PublicURL != "http://localhost:9000" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	s, err = load(t, map[string]string{"APP_ENV": "production", "MASTER_KEY": long, "DATABASE_URL": "sqlite:/x", "API_ROOT": "/v1/"})
-	if err != nil || len(s.CORSOrigins) != 0 || s.APIRoot != "/v1" {
+	if err != nil || len(s.CORSOrigins) != 0 || s.APIRoot != "/v1" || s.PublicURL != "" {
 		t.Errorf("production: %+v, %v", s, err)
+	}
+	s, err = load(t, map[string]string{"MASTER_KEY": "k", "PUBLIC_URL": "https://api.example.com:8443/"})
+	if err != nil || s.PublicURL != "https://api.example.com:8443" {
+		t.Errorf("with PUBLIC_URL: %q, %v", s.PublicURL, err)
 	}
 }
 
@@ -36,6 +40,8 @@ func TestSettingsMistakes(t *testing.T) {
 	for _, test := range []struct{ name, value string }{
 		{"DATABASE_URL", "postgres://x"}, {"DATABASE_URL", "sqlite:"},
 		{"API_ROOT", "/docs"}, {"API_ROOT", "/openapi.json"}, {"API_ROOT", "/livez/x"}, {"API_ROOT", "api"}, {"API_ROOT", "/a//b"}, {"API_ROOT", "/{a}"},
+		{"PUBLIC_URL", "api.example.com"}, {"PUBLIC_URL", "ftp://api.example.com"}, {"PUBLIC_URL", "https://api.example.com/v1"}, {"PUBLIC_URL", "https://"},
+		{"PUBLIC_URL", "https://*.example.com"}, {"PUBLIC_URL", "https://u@api.example.com"}, {"PUBLIC_URL", "https://api.example.com?a"}, {"PUBLIC_URL", "https://:80"},
 		{"DRAIN_DELAY", "2m"}, {"METRICS_ADDR", "localhost:http"},
 	} {
 		set := map[string]string{"APP_ENV": "production", "MASTER_KEY": long, "DATABASE_URL": "sqlite:/x"}

@@ -17,6 +17,7 @@ import (
 func Deps(t testing.TB, db store.DB, now func() time.Time) kit.Deps {
 	d := server.NewDeps(server.DepsOptions{
 		Name: "test", DB: db, MasterKeys: []string{MasterKey}, Now: now, Log: slog.New(slog.DiscardHandler), Sender: emailtest.NewOutbox(), Hasher: password.NewWeakHasher(),
+		PublicURL: PublicURL,
 	})
 	t.Cleanup(func() { d.Email.Close(context.Background()) })
 	return d

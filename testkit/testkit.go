@@ -44,6 +44,9 @@ const (
 // LinkOrigin is the allowed origin of links in emails, and of pages with passkeys.
 const LinkOrigin = "https://app.example.com"
 
+// PublicURL is the setting PUBLIC_URL of the service under test.
+const PublicURL = "https://api.example.com"
+
 // PasskeyRPID is the domain of passkeys. The origin of passkeys is LinkOrigin.
 const PasskeyRPID = "example.com"
 
@@ -96,7 +99,7 @@ func Start(t testing.TB, s Service, options ...Option) *API {
 		env: map[string]string{
 			"APP_ENV": "test", "DATABASE_URL": "sqlite:unused", "MASTER_KEY": MasterKey, "JWT_SECRET": Secret,
 			"RESET_LINK_ORIGINS": LinkOrigin, "VERIFY_LINK_ORIGINS": LinkOrigin, "SECURITY_NOTICES": "false",
-			"PASSKEY_RP_ID": PasskeyRPID, "PASSKEY_ORIGINS": LinkOrigin,
+			"PUBLIC_URL": PublicURL, "PASSKEY_RP_ID": PasskeyRPID, "PASSKEY_ORIGINS": LinkOrigin,
 		},
 	}
 	api.start(options)
@@ -130,6 +133,7 @@ func (a *API) start(options []Option) {
 	a.must(settings.LoadPart(dir, &s))
 	deps := server.NewDeps(server.DepsOptions{
 		Name: "test", DB: c.DB, MasterKeys: s.MasterKeys, Now: c.Clock.Now, Log: c.Log, Sender: c.Sender, Hasher: a.hasher, Observer: c.Observer,
+		PublicURL: s.PublicURL,
 	})
 	modules, err := a.service.Modules(deps, dir)
 	a.must(err)
