@@ -2,6 +2,7 @@
 
 const REPEATS = 4
 const REPEAT_WITHIN = 30_000 // ms
+const EVENTS = 'text/event-stream'
 const REDIRECTS = [301, 302, 303, 307, 308]
 
 /** An error response of the API (RFC 9457) or, with status 0 and code network, a request without a complete response. */
@@ -125,12 +126,13 @@ function redirected(response) {
   return new Problem(0, { code: 'network', detail })
 }
 
-/** Makes a request. Resolves to its body and ETag, or to a problem and, if it can be repeated, the time to wait before. */
-async function attempt(fetch, url, init, repeats) {
+/** Makes a request. Resolves to its body, read or as a stream, and ETag, or to a problem and, if it can be repeated, the time to wait before. */
+async function attempt(fetch, url, init, repeats, stream) {
   let response, body
   try {
     response = await fetch(url, init)
     if (response.type === 'opaqueredirect' || REDIRECTS.includes(response.status)) return { problem: redirected(response) }
+    if (response.ok && stream && response.headers.get('Content-Type')?.startsWith(stream)) return { body: response.body }
     const text = await response.text()
     if (response.ok) return { body: parse(response, text), etag: response.headers.get('ETag') }
     try { body = parse(response, text) } catch {} // the error page of a proxy
@@ -157,6 +159,12 @@ function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
+/** Resolves to a name of a caller that does not show its token. Without crypto.subtle, there are no Web Locks that need a name. */
+async function digest(caller = '') {
+  const hash = await crypto.subtle?.digest('SHA-256', new TextEncoder().encode(caller))
+  return hash && btoa(String.fromCharCode(...new Uint8Array(hash)))
+}
+
 /** Returns the methods that write the records of a resource below the records with the IDs. send sends a request. */
 function writer(resource, ids, send) {
   const one = `${resource.path}/{}`
@@ -172,8 +180,18 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
   const base = url.replace(/\/+$/, '')
   const session = sessions && token === undefined ? createSession(base, masterKey, storage, call) : undefined
 
+  /** Resolves to the token. Its function fails as a request does: it usually makes one. */
+  async function ownToken() {
+    if (typeof token !== 'function') return token
+    try {
+      return await token()
+    } catch (cause) {
+      throw new Problem(0, { code: 'network', detail: cause?.message ?? 'no token' }, undefined, { cause })
+    }
+  }
+
   /** Sends a request, and repeats it if it is safe. Resolves to the body and the ETag, or rejects with a Problem. */
-  async function call(method, template, { path, query, header, body, signal, safe = method === 'GET', anonymous }) {
+  async function call(method, template, { path, query, header, body, signal, safe = method === 'GET', anonymous, stream }) {
     const address = base + fill(template, path) + search(query)
     const text = body === undefined ? undefined : JSON.stringify(body)
     const init = { method, signal, redirect: 'manual', credentials: 'omit', body: text } // no cookies, and no password dialog
@@ -190,12 +208,12 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
         let credential
         if (master) credential = masterKey
         else if (session && !anonymous) credential = (state = await unlessAborted(session.current(), signal))?.token
-        else credential = typeof token === 'function' ? await unlessAborted(token(), signal) : token
+        else credential = await unlessAborted(ownToken(), signal)
         if (last && state?.user?.id !== user) throw last // the session has ended, or is another user's
         user = state?.user?.id
         if (credential) setHeader(headers, 'Authorization', `Bearer ${credential}`)
       }
-      const { problem, wait, ...response } = await attempt(fetch, address, { ...init, headers }, repeats)
+      const { problem, wait, ...response } = await attempt(fetch, address, { ...init, headers }, repeats, stream)
       if (!problem) return response
       last = problem
       if (problem.status === 401 && state && !renewed) { // rejected before anything was done
@@ -238,7 +256,40 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
       const { body, etag } = await call('GET', `${resource.path}/{}`, { path: [...ids, id], query: { expand }, signal })
       return tagged(body, etag)
     }
-    return { list, all, get, ...writer(resource, ids, send), ...below(resource, ids, methods) }
+    const out = { list, all, get, ...writer(resource, ids, send), ...below(resource, ids, methods) }
+    if (resource.changes) out.follow = (options) => follow(`${resource.path}/changes`, ids, options)
+    return out
+  }
+
+  /** Reports whether an error of a feed will not pass. A function can return another token. */
+  const isFinal = (error) => !(error instanceof Problem) || [400, 403, 404].includes(error.status) || (error.status === 401 && typeof token !== 'function')
+
+  /** Follows a feed until the signal aborts or the user signs out. If a user signs in, it begins again: another user sees other records. */
+  async function follow(template, path, { signal, onChange, onResync, ...filters }) {
+    for (let again = true; again && !signal?.aborted;) {
+      again = false
+      const stop = new AbortController()
+      const end = () => stop.abort()
+      signal?.addEventListener('abort', end)
+      const caller = session ? (await session.load())?.user.id : await ownToken().catch(newKey) // a key: of no other tab
+      const remove = session?.methods.onChange((user) => {
+        if (user?.id === caller) return
+        again = !caller
+        end()
+      })
+      const query = { etags: true, ...filters }
+      const open = async (position, signal) => {
+        const header = { Accept: EVENTS, 'Last-Event-ID': position }
+        return (await call('GET', template, { path, query, header, signal, stream: EVENTS })).body
+      }
+      try {
+        const name = `${base}${fill(template, path)}${search(query)} of ${await digest(caller)}`
+        await followFeed(name, open, isFinal, { onChange, onResync }, stop)
+      } finally {
+        remove?.()
+        signal?.removeEventListener('abort', end)
+      }
+    }
   }
 
   /** Calls build with the resources of a batch, and sends the operations. */
@@ -423,11 +474,151 @@ function createSession(base, masterKey, shared, call) {
   if (typeof first?.then === 'function') first.then(parseState).catch(() => {}) // the first call reports the error
   else parseState(first)
   globalThis.addEventListener?.('storage', () => { load().catch(() => {}) }) // of another tab
-  return { current, refresh, methods: { get user() { return user }, signIn, signUp, signOut, onChange } }
+  return { load, current, refresh, methods: { get user() { return user }, signIn, signUp, signOut, onChange } }
+}
+
+const SILENCE = 45_000 // ms without a byte of a stream; the service sends a heartbeat each 15 s
+const CHECK = 20_000 // ms between two checks whether the tab that streams still responds
+
+/** Returns the time before the next attempt in ms. */
+const backoff = (failures) => Math.min(30_000, 1000 * 2 ** failures) * (0.5 + Math.random() / 2)
+
+/** Parses a block of lines of text/event-stream. */
+function parseEvent(block) {
+  const { id, event, data } = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s)))
+  return { id, event, data: data && JSON.parse(data) }
+}
+
+/** Yields the events of a stream to its end, which is also a connection that is cut or silent, or an abort. A heartbeat has only an ID. */
+async function* readEvents(body, signal) {
+  const reader = body.getReader()
+  const cancel = () => { reader.cancel().catch(() => {}) }
+  signal.addEventListener('abort', cancel)
+  let since // when the reader began to wait, undefined while it does not
+  const watch = setInterval(() => { if (Date.now() - since > SILENCE) cancel() }, CHECK)
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for (;;) {
+      since = Date.now()
+      const part = await reader.read().catch(() => ({ done: true }))
+      since = undefined
+      if (part.done || signal.aborted) return
+      const blocks = (text + decoder.decode(part.value, { stream: true })).split('\n\n')
+      text = blocks.pop()
+      yield* blocks.map(parseEvent)
+    }
+  } finally {
+    clearInterval(watch)
+    signal.removeEventListener('abort', cancel)
+    cancel()
+  }
+}
+
+/**
+ * Follows a feed until stop aborts, or rejects. open makes the request of the stream after a position. isFinal reports whether an error will not
+ * pass. Of all tabs with the same name, the one that has the lock streams, and sends each event to the others, with the position before it.
+ */
+async function followFeed(name, open, isFinal, { onChange, onResync }, stop) {
+  const { signal } = stop
+  const locks = globalThis.navigator?.locks
+  const channel = locks && globalThis.BroadcastChannel ? new BroadcastChannel(name) : undefined
+  let position // of the last event that was received; undefined: the next one is the begin, or follows unknown ones
+  let failure
+  let leading = false
+  let silent = 0 // checks since the last message of another tab
+  let last = Promise.resolve() // of the calls of onChange and onResync, which follow each other
+
+  const fail = (error) => {
+    if (signal.aborted) return
+    failure = { error }
+    stop.abort()
+  }
+  const queue = (job) => { last = last.then(() => signal.aborted || job()).catch(fail) }
+
+  async function resync() {
+    for (let failures = 0; ; failures++) {
+      try {
+        return await onResync()
+      } catch (error) {
+        if (isFinal(error)) throw error
+      }
+      await pause(backoff(failures), signal)
+    }
+  }
+
+  /** Receives an event: at the position from, if nothing is missing. */
+  function receive({ from, id, event, data }) {
+    if (!id) return
+    const unknown = !position || event === 'ready' || event === 'resync'
+    if (!unknown && (id === position || (!event && from !== position))) return // received from another tab; the position of another tab
+    const missed = unknown || from !== position
+    position = id
+    if (missed) queue(resync)
+    else if (event) queue(() => onChange({ event, data: tagged(data, data.etag) }))
+  }
+
+  /** Streams until the signal aborts. */
+  async function lead(signal) {
+    leading = true
+    channel?.postMessage({ from: position, id: position })
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        for await (const { id, event, data } of readEvents(await open(position, signal), signal)) {
+          failures = 0
+          if (event === 'end') {
+            if (data.code === 'forbidden') position = undefined // the role of the user has changed: other records are visible
+            break
+          }
+          const message = { from: position, id, event, data }
+          channel?.postMessage(message)
+          receive(message)
+          await unlessAborted(last, signal)
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        if (isFinal(error)) throw error
+      }
+      await pause(backoff(failures), signal).catch(() => {})
+    }
+  }
+
+  /** Waits until this tab has the lock, and streams. If another tab steals the lock, waits again. */
+  async function elect(options) {
+    const turn = new AbortController()
+    try {
+      await locks.request(name, options, () => lead(AbortSignal.any([signal, turn.signal])))
+    } catch (error) {
+      leading = false
+      turn.abort()
+      if (signal.aborted || error.name !== 'AbortError') return fail(error)
+      await elect({ signal })
+    }
+  }
+
+  if (!channel) {
+    await lead(signal).catch(fail)
+  } else {
+    channel.onmessage = ({ data: message }) => {
+      silent = 0
+      if (!message.ask) receive(message)
+      else if (leading) channel.postMessage({ from: position, id: position })
+    }
+    channel.postMessage({ ask: true })
+    const watch = setInterval(() => {
+      if (leading) return
+      if (++silent > 2) elect({ steal: true }) // a phone can suspend the tab that has the lock
+      else if (silent > 1) channel.postMessage({ ask: true })
+    }, CHECK)
+    await elect({ signal })
+    clearInterval(watch)
+    channel.close()
+  }
+  if (failure) throw failure.error
 }
 
 const resources = {
-  articles: { path: '/articles', etags: true, idempotent: true },
+  articles: { path: '/articles', etags: true, idempotent: true, changes: true },
   policies: { path: '/policies', etags: true, idempotent: true },
   users: { path: '/users', etags: true, idempotent: true },
 }

@@ -86,16 +86,16 @@ type resource struct {
 	Record string `json:"record"`
 	Parent string `json:"parent"`
 
-	description                        string
-	nested                             []*resource
-	list, create, show, update, delete *operation
+	description                                 string
+	nested                                      []*resource
+	list, create, show, update, delete, changes *operation
 }
 
 // reserved are the names of the client's own methods.
 var reserved = []string{"batch", "request", "session"}
 
 // methods are the names of the methods of a resource.
-var methods = []string{"list", "all", "get", "create", "update", "delete"}
+var methods = []string{"list", "all", "get", "create", "update", "delete", "follow"}
 
 // resources returns the resources that are not nested, sorted by name, with their nested ones. It fails if two of them or of their
 // records have the same name in TypeScript, if one has the name of a method, or if the client cannot call an operation.
@@ -109,6 +109,7 @@ func (d document) resources() (roots []*resource, err error) {
 		all[r.Name] = r
 		r.description = tag.Description
 		r.list, r.create = d.Paths[r.Path]["get"], d.Paths[r.Path]["post"]
+		r.changes = d.Paths[r.Path+"/changes"]["get"]
 		for name, item := range d.Paths {
 			if below, ok := strings.CutPrefix(name, r.Path+"/{"); ok && !strings.Contains(below, "/") {
 				r.show, r.update, r.delete = item["get"], item["patch"], item["delete"]

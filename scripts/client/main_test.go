@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"io"
 	"maps"
@@ -115,16 +114,6 @@ func TestMistakes(t *testing.T) {
 		if _, err := os.Stat("x"); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%q has written files", test.args)
 		}
-	}
-}
-
-// TestSize: the contents of the package, not minified, are an upper bound of what a page loads.
-func TestSize(t *testing.T) {
-	var compressed bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&compressed, gzip.BestCompression)
-	_, _ = io.WriteString(w, part("index.js")+part("session.js"))
-	if err := w.Close(); err != nil || compressed.Len() > 7<<10 {
-		t.Errorf("%d bytes, %v; docs/client.md promises less than 7 KiB", compressed.Len(), err)
 	}
 }
 

@@ -46,7 +46,7 @@ func (d document) files() (files.Tree, error) {
 	encoder.SetIndent("", "  ")
 	err = encoder.Encode(manifest)
 	return files.Tree{
-		"index.js":     []byte(head + part("index.js") + part("session.js") + "\n" + d.table(resources)),
+		"index.js":     []byte(head + part("index.js") + part("session.js") + part("follow.js") + "\n" + d.table(resources)),
 		"index.d.ts":   []byte(head + part("index.d.ts") + "\n" + d.resourceTypes(resources)),
 		"schema.d.ts":  []byte(head + d.schemaTypes()),
 		"package.json": packageJSON.Bytes(),
@@ -122,6 +122,9 @@ func (w *printer) rows(resources []*resource) {
 		}
 		if r.create.idempotent() {
 			row += ", idempotent: true"
+		}
+		if r.changes != nil {
+			row += ", changes: true"
 		}
 		if len(r.nested) == 0 {
 			w.line("%s },", row)

@@ -251,7 +251,32 @@ func (d document) methods(r *resource) (out []string) {
 	if r.delete != nil {
 		out = append(out, "Delete")
 	}
+	if r.changes != nil {
+		out = append(out, fmt.Sprintf("Follow<%s, %s>", d.followed(r), r.changes.filters()))
+	}
 	return out
+}
+
+// followed returns the type of the records of a feed: of its rows.
+func (d document) followed(r *resource) string {
+	if r.list != nil {
+		return d.named(r, r.list)
+	}
+	return d.record(r)
+}
+
+// filters returns the type of the filters of a feed.
+func (op *operation) filters() string {
+	var out []string
+	for _, p := range op.Parameters {
+		if p.In == "query" && !slices.Contains(generic, p.Name) {
+			out = append(out, key(p.Name)+optional(p.Required)+": "+p.typescript())
+		}
+	}
+	if out == nil {
+		return "{}"
+	}
+	return "{ " + strings.Join(out, "; ") + " }"
 }
 
 // batchMethods returns the interfaces of the methods that a batch can call.

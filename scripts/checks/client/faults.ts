@@ -11,6 +11,8 @@ export type Fault = 'pass' | 'cut in response' | 'lose response' | 'cut' | 'hang
 export interface Proxy {
   address: string
   faults: Fault[]
+  /** Cuts all connections. */
+  cut(): void
   /** The requests since the last call, such as POST /articles. */
   received(): { call: string; headers: IncomingMessage['headers'] }[]
 }
@@ -31,6 +33,7 @@ export async function withProxy(upstream: string, job: (proxy: Proxy) => Promise
   const proxy: Proxy = {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     faults: ['pass'],
+    cut: () => server.closeAllConnections(),
     received() {
       const out = requests
       requests = []
@@ -52,13 +55,19 @@ function respond(response: ServerResponse, { status, headers, body }: Exclude<Fa
 /** Sends the request to the service, waits for its response, and sends that or a part of it. */
 function forward(upstream: string, { method = '', url = '', headers }: IncomingMessage, body: Buffer, response: ServerResponse, fault: Fault) {
   const outgoing = request(upstream + url, { method, headers }, (answer) => {
+    if (fault === 'pass') {
+      response.writeHead(answer.statusCode ?? 500, answer.headers)
+      response.flushHeaders()
+      answer.pipe(response)
+      response.on('close', () => answer.destroy())
+      return
+    }
     const chunks: Buffer[] = []
     answer.on('data', (chunk: Buffer) => chunks.push(chunk))
     answer.on('end', () => {
       if (fault === 'lose response') return response.destroy()
       response.writeHead(answer.statusCode ?? 500, answer.headers)
       const whole = Buffer.concat(chunks)
-      if (fault === 'pass') return response.end(whole)
       response.write(whole.subarray(0, whole.length / 2), () => response.destroy())
       return
     })

@@ -14,6 +14,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { transformSync } from 'esbuild'
 import { calls } from './calls.mjs'
 import { root, withBuilt, withService } from '../browser/service.mjs'
 import { totp } from '../browser/totp.mjs'
@@ -29,8 +31,8 @@ const resources = [
   'ware title:string:required:search:sort:filter maker:ref(maker):required:filter parts:[]ref(maker):onDelete=clear '
     + 'state:enum(new,used):default=new:filter:sort kind:enum(tool,toy):required price:decimal:filter size:int:min=1 note:text '
     + 'tags:[]string:filter stock:int:readonly:default=0 heavy:bool:filter extra:json',
-  'order note:text --own list,show',
-  'line ware:ref(ware):required amount:int:required:min=1 --under order',
+  'order note:text --own list,show --changes',
+  'line ware:ref(ware):required amount:int:required:min=1 --under order --changes',
   'gift-card code:string:required --methods create,list --master create',
 ]
 
@@ -70,6 +72,15 @@ function takeOut(file, pattern) {
   for (const [, text, name] of files) writeFileSync(join(guide, name), text)
 }
 
+/** Checks the size that docs/client.md promises, in bytes: as esbuild --minify and gzip -9 make it. */
+function checkSize() {
+  const { code } = transformSync(readFileSync(join(root, 'clients', 'typescript', 'index.js'), 'utf8'), { minify: true })
+  const { length } = gzipSync(code, { level: 9 })
+  assert.ok(length <= 7168, `${length} bytes`)
+  console.log(`index.js: ${length} bytes`)
+}
+
+checkSize()
 rmSync(guide, { recursive: true, force: true })
 rmSync(build, { recursive: true, force: true })
 rmSync(generated, { recursive: true, force: true })

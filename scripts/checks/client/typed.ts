@@ -138,6 +138,22 @@ export async function references(api: Client, id: string) {
   plain.expand
 }
 
+export function feeds(api: Client, id: string) {
+  const onResync = () => {}
+  void api.articles.follow({ userId: id, onResync, onChange: (change) => change.event === 'deleted' || (change.data satisfies Records['article']) })
+  // @ts-expect-error: title is no filter of the feed
+  void api.articles.follow({ title: 'A', onResync, onChange: () => {} })
+  void api.orders.lines(id).follow({ signal: AbortSignal.timeout(1000), onResync, onChange: ({ data }) => data.id satisfies string })
+  // @ts-expect-error: a deleted record has only its ID
+  void api.orders.lines(id).follow({ onResync, onChange: ({ data }) => data.amount })
+  void api.orders.follow({ onResync: async () => {}, onChange: async ({ event }) => event satisfies 'created' | 'updated' | 'deleted' })
+  // @ts-expect-error: onResync is required
+  void api.orders.follow({ onChange: () => {} })
+  void api.articles.follow
+  // @ts-expect-error: wares record no changes
+  void api.wares.follow
+}
+
 export async function batches(api: Client, id: string) {
   await api.batch((b) => {
     const order = b.orders.create({})

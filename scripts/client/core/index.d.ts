@@ -135,6 +135,19 @@ interface Delete {
   delete(target: Target, options?: Options): Promise<void>
 }
 
+/** A change of a record: its newest version. Several updates can be one change; a record that was deleted since has only deleted. */
+export type Change<T> = { event: 'created' | 'updated'; data: T } | { event: 'deleted'; data: { id: string } }
+
+interface Follow<T, Filters> {
+  /**
+   * Calls onResync, which lists the records, and then onChange with each change. onResync is called again when changes are unknown, such as after
+   * the restore of a backup. Each call waits for the promise of the call before it. Changes that are made during a list follow it. All tabs of a
+   * browser share one connection. It continues after lost connections and expired tokens. It resolves after the abort of the signal and after
+   * the sign-out. It rejects if the feed does not exist or the caller may not read it, and with the errors of the two functions, except those of the network.
+   */
+  follow(options: Filters & { onChange: (change: Change<T>) => unknown; onResync: () => unknown; signal?: AbortSignal }): Promise<void>
+}
+
 /** An operation of a batch; the fields of its result are references for later operations. */
 interface BatchCreate<T, Fields> { create(fields: Fields): T }
 interface BatchUpdate<T, Fields> { update(target: Target, fields: Fields): T }

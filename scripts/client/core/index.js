@@ -1,5 +1,6 @@
 const REPEATS = 4
 const REPEAT_WITHIN = 30_000 // ms
+const EVENTS = 'text/event-stream'
 const REDIRECTS = [301, 302, 303, 307, 308]
 
 /** An error response of the API (RFC 9457) or, with status 0 and code network, a request without a complete response. */
@@ -123,12 +124,13 @@ function redirected(response) {
   return new Problem(0, { code: 'network', detail })
 }
 
-/** Makes a request. Resolves to its body and ETag, or to a problem and, if it can be repeated, the time to wait before. */
-async function attempt(fetch, url, init, repeats) {
+/** Makes a request. Resolves to its body, read or as a stream, and ETag, or to a problem and, if it can be repeated, the time to wait before. */
+async function attempt(fetch, url, init, repeats, stream) {
   let response, body
   try {
     response = await fetch(url, init)
     if (response.type === 'opaqueredirect' || REDIRECTS.includes(response.status)) return { problem: redirected(response) }
+    if (response.ok && stream && response.headers.get('Content-Type')?.startsWith(stream)) return { body: response.body }
     const text = await response.text()
     if (response.ok) return { body: parse(response, text), etag: response.headers.get('ETag') }
     try { body = parse(response, text) } catch {} // the error page of a proxy
@@ -155,6 +157,12 @@ function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
+/** Resolves to a name of a caller that does not show its token. Without crypto.subtle, there are no Web Locks that need a name. */
+async function digest(caller = '') {
+  const hash = await crypto.subtle?.digest('SHA-256', new TextEncoder().encode(caller))
+  return hash && btoa(String.fromCharCode(...new Uint8Array(hash)))
+}
+
 /** Returns the methods that write the records of a resource below the records with the IDs. send sends a request. */
 function writer(resource, ids, send) {
   const one = `${resource.path}/{}`
@@ -170,8 +178,18 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
   const base = url.replace(/\/+$/, '')
   const session = sessions && token === undefined ? createSession(base, masterKey, storage, call) : undefined
 
+  /** Resolves to the token. Its function fails as a request does: it usually makes one. */
+  async function ownToken() {
+    if (typeof token !== 'function') return token
+    try {
+      return await token()
+    } catch (cause) {
+      throw new Problem(0, { code: 'network', detail: cause?.message ?? 'no token' }, undefined, { cause })
+    }
+  }
+
   /** Sends a request, and repeats it if it is safe. Resolves to the body and the ETag, or rejects with a Problem. */
-  async function call(method, template, { path, query, header, body, signal, safe = method === 'GET', anonymous }) {
+  async function call(method, template, { path, query, header, body, signal, safe = method === 'GET', anonymous, stream }) {
     const address = base + fill(template, path) + search(query)
     const text = body === undefined ? undefined : JSON.stringify(body)
     const init = { method, signal, redirect: 'manual', credentials: 'omit', body: text } // no cookies, and no password dialog
@@ -188,12 +206,12 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
         let credential
         if (master) credential = masterKey
         else if (session && !anonymous) credential = (state = await unlessAborted(session.current(), signal))?.token
-        else credential = typeof token === 'function' ? await unlessAborted(token(), signal) : token
+        else credential = await unlessAborted(ownToken(), signal)
         if (last && state?.user?.id !== user) throw last // the session has ended, or is another user's
         user = state?.user?.id
         if (credential) setHeader(headers, 'Authorization', `Bearer ${credential}`)
       }
-      const { problem, wait, ...response } = await attempt(fetch, address, { ...init, headers }, repeats)
+      const { problem, wait, ...response } = await attempt(fetch, address, { ...init, headers }, repeats, stream)
       if (!problem) return response
       last = problem
       if (problem.status === 401 && state && !renewed) { // rejected before anything was done
@@ -236,7 +254,40 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
       const { body, etag } = await call('GET', `${resource.path}/{}`, { path: [...ids, id], query: { expand }, signal })
       return tagged(body, etag)
     }
-    return { list, all, get, ...writer(resource, ids, send), ...below(resource, ids, methods) }
+    const out = { list, all, get, ...writer(resource, ids, send), ...below(resource, ids, methods) }
+    if (resource.changes) out.follow = (options) => follow(`${resource.path}/changes`, ids, options)
+    return out
+  }
+
+  /** Reports whether an error of a feed will not pass. A function can return another token. */
+  const isFinal = (error) => !(error instanceof Problem) || [400, 403, 404].includes(error.status) || (error.status === 401 && typeof token !== 'function')
+
+  /** Follows a feed until the signal aborts or the user signs out. If a user signs in, it begins again: another user sees other records. */
+  async function follow(template, path, { signal, onChange, onResync, ...filters }) {
+    for (let again = true; again && !signal?.aborted;) {
+      again = false
+      const stop = new AbortController()
+      const end = () => stop.abort()
+      signal?.addEventListener('abort', end)
+      const caller = session ? (await session.load())?.user.id : await ownToken().catch(newKey) // a key: of no other tab
+      const remove = session?.methods.onChange((user) => {
+        if (user?.id === caller) return
+        again = !caller
+        end()
+      })
+      const query = { etags: true, ...filters }
+      const open = async (position, signal) => {
+        const header = { Accept: EVENTS, 'Last-Event-ID': position }
+        return (await call('GET', template, { path, query, header, signal, stream: EVENTS })).body
+      }
+      try {
+        const name = `${base}${fill(template, path)}${search(query)} of ${await digest(caller)}`
+        await followFeed(name, open, isFinal, { onChange, onResync }, stop)
+      } finally {
+        remove?.()
+        signal?.removeEventListener('abort', end)
+      }
+    }
   }
 
   /** Calls build with the resources of a batch, and sends the operations. */

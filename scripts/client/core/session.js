@@ -141,5 +141,5 @@ function createSession(base, masterKey, shared, call) {
   if (typeof first?.then === 'function') first.then(parseState).catch(() => {}) // the first call reports the error
   else parseState(first)
   globalThis.addEventListener?.('storage', () => { load().catch(() => {}) }) // of another tab
-  return { current, refresh, methods: { get user() { return user }, signIn, signUp, signOut, onChange } }
+  return { load, current, refresh, methods: { get user() { return user }, signIn, signUp, signOut, onChange } }
 }
