@@ -123,7 +123,7 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 	if len(c.plans) == 0 && c.parent() == nil && len(c.onDelete) == 0 {
 		return remove(ctx)
 	}
-	return c.inOneStep(ctx, func(ctx context.Context) error {
+	return c.db.Together(ctx, func(ctx context.Context) error {
 		if err := c.MayChange(ctx, caller, id); err != nil {
 			return err
 		}
@@ -149,9 +149,9 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 }
 
 // OnDelete registers a rule, which is called with each record before Delete or a Cascade deletes the record. If the rule fails, the
-// deletion fails. On the embedded database, the rules are part of the Atomic of the deletion. On MongoDB, other records that a
-// Cascade has deleted before remain deleted, unless the caller uses an Atomic, and a deletion can be repeated after an
-// interruption, so the rule must be idempotent. Rules are called in the order of registration. Deletions with Unrestricted call
+// deletion fails. The rules are part of the Together of the deletion. On a server without transactions, other records that a
+// Cascade has deleted before therefore remain deleted, and a deletion can be repeated after an interruption, so the rule must be
+// idempotent. Rules are called in the order of registration. Deletions with Unrestricted call
 // none. Call OnDelete before the server starts.
 func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) {
 	c.onDelete = append(c.onDelete, rule)

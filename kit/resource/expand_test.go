@@ -167,8 +167,9 @@ func (h *heavy) Find(_ context.Context, _ access.Principal, ids []store.ID, size
 	return map[store.ID]any{ids[0]: h}, nil, nil
 }
 
-func (h *heavy) referredBy(planner) {}
-func (h *heavy) resource() string   { return "heavy" }
+func (h *heavy) lock(context.Context, []store.ID) error { return nil }
+func (h *heavy) referredBy(planner)                     {}
+func (h *heavy) resource() string                       { return "heavy" }
 
 // MarshalJSON implements json.Marshaler.
 func (h *heavy) MarshalJSON() ([]byte, error) {

@@ -7,9 +7,9 @@
 //
 // The methods of a Collection take the caller and enforce the rules; Unrestricted returns the collection without rules.
 //
-// On the embedded database, Create, Update and Delete check the rules and write in one transaction. Every reference therefore
-// refers to an existing record, unless its OnDelete is Keep. On MongoDB, a reference can refer to a record that does not exist,
-// if the record is deleted while the referring record is written.
+// Create, Update and Delete check the rules and write in one transaction if the server has transactions (store.DB.Together). Every
+// reference then refers to an existing record, unless its OnDelete is Keep. On a MongoDB server without transactions, a reference
+// can refer to a record that does not exist, if the record is deleted while the referring record is written.
 package resource
 
 import (
@@ -34,6 +34,10 @@ type Target interface {
 	// stored fields to read, as in store.Query. If size is not nil, Find reads the records in the order of their IDs, and stops
 	// before the first record that does not fit into size; unread has the IDs of the remaining records.
 	Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (found map[store.ID]any, unread []store.ID, err error)
+	// lock prevents others from deleting the records until the transaction of ctx ends. A deletion and a creation of a referring
+	// record do not see each other's writes, so both must write the same record. lock does nothing in a serializable database and
+	// without a transaction, and ignores IDs of records that do not exist.
+	lock(ctx context.Context, ids []store.ID) error
 	referredBy(planner)
 	resource() string // the name of the resource in the scopes of API keys
 }

@@ -23,7 +23,10 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 	if !slices.ContainsFunc(c.references, func(r Reference) bool { return r.needsCheck(caller, r.value(doc)) }) {
 		return c.all.Insert(ctx, doc)
 	}
-	return c.inOneStep(ctx, func(ctx context.Context) error {
+	return c.db.Together(ctx, func(ctx context.Context) error {
+		if err := c.lockTargets(ctx, doc); err != nil {
+			return err
+		}
 		if err := c.mayChangeParent(ctx, caller, doc); err != nil {
 			return err
 		}
@@ -56,7 +59,7 @@ func (c *Collection[D]) Update(
 		err = write(ctx)
 		return doc, err
 	}
-	err = c.inOneStep(ctx, func(ctx context.Context) error {
+	err = c.db.Together(ctx, func(ctx context.Context) error {
 		stored, err := c.Get(ctx, caller, id)
 		if err != nil {
 			return err
@@ -79,13 +82,25 @@ func (c *Collection[D]) changesReference(changes []store.Change) bool {
 	})
 }
 
-// inOneStep calls f. If the database has serializable transactions, inOneStep calls f in a transaction. Then no other caller
-// writes between the reads and writes of f.
-func (c *Collection[D]) inOneStep(ctx context.Context, f func(context.Context) error) error {
-	if c.db.Serializable() {
-		return c.db.Atomic(ctx, f)
+// lock implements Target.
+func (c *Collection[D]) lock(ctx context.Context, ids []store.ID) error {
+	if len(ids) == 0 || c.db.Serializable() || store.IsSeparate(ctx) {
+		return nil
 	}
-	return f(ctx)
+	return apperr.Replace(c.all.Lock(ctx, ids...), apperr.NotFound, nil)
+}
+
+// lockTargets locks the records to which doc refers, except those whose deletion the references ignore.
+func (c *Collection[D]) lockTargets(ctx context.Context, doc D) error {
+	for _, r := range c.references {
+		if r.onDelete == Keep {
+			continue
+		}
+		if err := r.target.lock(ctx, idsOf(r.value(doc))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check fails with ValidationFailed unless the references of a new record refer to records that the caller may see, and with
@@ -159,13 +174,18 @@ func (r Reference) findAll(ctx context.Context, caller access.Principal, docs []
 	return all, nil
 }
 
-// checkChanges is like check, but for an update of a stored record. It checks only the references that change.
+// checkChanges is like lockTargets and check, but for an update of a stored record: only for the references that change.
 func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principal, stored D, changes []store.Change) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
 		for _, change := range changes {
 			if change.Field != r.field || slices.Equal(idsOf(change.Value), idsOf(r.value(stored))) {
 				continue
+			}
+			if r.onDelete != Keep {
+				if err := r.target.lock(ctx, idsOf(change.Value)); err != nil {
+					return err
+				}
 			}
 			fields, err := r.check(ctx, caller, change.Value)
 			if err != nil {
