@@ -72,7 +72,7 @@ func forbidden(from, to string, own bool, path string) string {
 	case to == "modules" && from != "" && from != "config":
 		return "only main and config know the registry"
 	case !testkit && (in(to, "testkit/testdb") || in(to, "testkit") || in(to, "kit/email/emailtest") || in(to, "internal/resilience")),
-		in(to, "kit/store/storetest"), in(to, "kit/store/mongo/mongotest") && from != "testkit/testdb":
+		in(to, "kit/store/storetest"), in(to, "kit/files/filestest"), in(to, "kit/store/mongo/mongotest") && from != "testkit/testdb":
 		return "is for tests"
 	case in(from, "kit") && !in(to, "kit"):
 		return "kit imports only kit"

@@ -37,13 +37,14 @@ const (
 	Unavailable          Code = "unavailable"
 
 	ReauthenticationRequired Code = "reauthentication_required"
+	QuotaExceeded            Code = "quota_exceeded" // of the uploader's files
 )
 
 // Codes lists the general error codes, without the codes of modules.
 var Codes = []Code{
 	ValidationFailed, MalformedBody, Unauthorized, SecondFactorRequired, Forbidden, InsufficientScope, NotFound, RequestTimeout, MethodNotAllowed,
 	Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
-	NotSupported, Unavailable, ReauthenticationRequired,
+	NotSupported, Unavailable, ReauthenticationRequired, QuotaExceeded,
 }
 
 // Error is the error that services and stores return. Message is a sentence for the client. It must contain neither internal

@@ -15,6 +15,8 @@ type File struct {
 	SHA256 string   `json:"sha256"`           // 64 lower-case hexadecimal digits
 	Width  int64    `json:"width,omitempty"`  // pixels; 0: the file is no image
 	Height int64    `json:"height,omitempty"` // pixels; 0: the file is no image
+
+	staged *staged // nil unless Receive has made the file; not stored
 }
 
 // View is the representation of a file in responses.

@@ -48,6 +48,7 @@ var statuses = map[apperr.Code]int{
 	apperr.IdempotencyMismatch:  http.StatusUnprocessableEntity,
 	apperr.TooManyRequests:      http.StatusTooManyRequests,
 	apperr.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
+	apperr.QuotaExceeded:        http.StatusRequestEntityTooLarge,
 	apperr.UnsupportedMediaType: http.StatusUnsupportedMediaType,
 	apperr.Internal:             http.StatusInternalServerError,
 	apperr.NotSupported:         http.StatusNotImplemented,

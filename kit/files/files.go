@@ -1,0 +1,254 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// Options are the arguments of New. DB and Now are required.
+type Options struct {
+	DB      store.DB
+	Store   Store  // nil: files are not configured
+	TempDir string // for uploads in progress; "" is the directory of the system
+	Quota   int64  // bytes of the files of one uploader; 0: no limit
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Files stores the files of records. Each file has a row in the database, which says to which record it belongs and, if no record
+// refers to it, since when. The row is stored before the bytes and deleted after them, so that no file is forgotten. A change of a
+// record has these steps, of which 3 to 5 are one transaction if the server has transactions:
+//
+//  1. Reserve and Receive: the bytes are in a temporary file.
+//  2. Put: the row and the bytes of the new file are stored.
+//  3. Release of the old file.
+//  4. The write of the record.
+//  5. Attach of the new file.
+//
+// An interruption between the steps leaves a file whose row says that no record refers to it. After an hour the sweep reads the
+// record, and deletes the file only if the record does not refer to it. A file that was released is never attached to a record again.
+type Files struct {
+	db      store.DB
+	store   Store
+	tempDir string
+	quota   int64
+	now     func() time.Time
+	log     *slog.Logger
+	rows    *store.Collection[row]
+	usages  *store.Collection[usage]
+	markers *store.Collection[marker]
+
+	mu      sync.Mutex
+	records map[string]ListRecords // by collection
+}
+
+// row is the document of a file. Its ID is the ID of the file.
+type row struct {
+	store.Meta `bson:",inline"`
+	Collection string    `json:"collection"`
+	Field      string    `json:"field"` // for messages; the field may have another name now
+	RecordID   store.ID  `json:"recordId"`
+	Uploader   *store.ID `json:"uploader"`
+	Size       int64     `json:"size"`
+	// Since is the time since which no record refers to the file; nil if a record refers to it. The time of a file whose bytes are
+	// being stored is in the future.
+	Since    *store.Time `json:"since"`
+	Deleting bool        `json:"deleting"` // the sweep deletes the file, so it cannot be attached
+}
+
+// Owner says to what a new file belongs.
+type Owner struct {
+	Collection, Field string
+	Record            store.ID
+	Uploader          *store.ID // the user whose quota counts; nil: none
+}
+
+// Record is a record with the files to which it refers.
+type Record struct {
+	ID    store.ID
+	Files []store.ID
+}
+
+// ListRecords returns the records of a collection that q selects. It reads no more fields than it needs.
+type ListRecords func(ctx context.Context, q store.Query) ([]Record, error)
+
+// errNotConfigured is returned if the service has no storage for files.
+var errNotConfigured = apperr.New(apperr.NotSupported, "This service stores no files; its operator can set FILES_URL.")
+
+// New returns the Files of a service. Call New before DB.Prepare, because it opens collections.
+func New(o Options) *Files {
+	return &Files{
+		db: o.DB, store: o.Store, tempDir: cmp.Or(o.TempDir, os.TempDir()), quota: o.Quota, now: o.Now, log: o.Log, records: map[string]ListRecords{},
+		rows: store.Open[row](o.DB, store.Spec{Name: "files", Indexes: []store.Index{
+			{Fields: []string{"since"}}, {Fields: []string{"uploader"}},
+		}}),
+		usages:  store.Open[usage](o.DB, store.Spec{Name: "file-usage"}),
+		markers: store.Open[marker](o.DB, store.Spec{Name: "file-storage"}),
+	}
+}
+
+// Configured reports whether the service has storage for files. Without storage, all methods fail with NotSupported.
+func (f *Files) Configured() bool { return f.store != nil }
+
+// Register says how to read the records of a collection that can have files. Files of a collection that nobody has registered are kept.
+func (f *Files) Register(collection string, list ListRecords) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.records[collection] = list
+}
+
+// Times after which the sweep deletes a file.
+const (
+	deleteAfter = time.Hour      // after the change of the record
+	storeWithin = 22 * time.Hour // how long Put can take, in addition to deleteAfter
+)
+
+// Put stores the bytes that Receive has received, and sets the IDs of the files. It skips files that are not staged. If Put fails,
+// it removes what it has stored. Otherwise, call Attach or Remove.
+func (f *Files) Put(ctx context.Context, owner Owner, file ...*File) error {
+	if f.store == nil {
+		return errNotConfigured
+	}
+	for i, one := range file {
+		if err := f.put(ctx, owner, one); err != nil {
+			f.Remove(ctx, nil, file[:i+1]...)
+			return err
+		}
+	}
+	for _, one := range file { // the hour begins when all of them are stored
+		if !one.isNew() {
+			continue
+		}
+		_, err := f.rows.Update(ctx, store.And(store.Eq("id", one.ID), store.Eq("deleting", false)), store.Set("since", store.At(f.now())))
+		if err != nil {
+			f.Remove(ctx, nil, file...)
+			return apperr.Replace(err, apperr.NotFound, errDeleted)
+		}
+	}
+	return nil
+}
+
+// errDeleted is returned if storing a file has taken so long that the sweep has deleted it.
+var errDeleted = apperr.New(apperr.Unavailable, "Storing the file took too long. Try again.")
+
+func (f *Files) put(ctx context.Context, owner Owner, file *File) error {
+	if !file.IsStaged() {
+		return nil
+	}
+	now := f.now()
+	since := store.At(now.Add(storeWithin))
+	file.ID = store.NewID()
+	file.staged.stored = true
+	err := f.rows.Insert(ctx, row{
+		Meta: store.NewMeta(file.ID, store.At(now)), Collection: owner.Collection, Field: owner.Field, RecordID: owner.Record,
+		Uploader: owner.Uploader, Size: file.Size, Since: &since,
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := file.staged.file.Seek(0, io.SeekStart); err != nil {
+		return unavailable(err)
+	}
+	if err := f.store.Put(ctx, file.ID, file.staged.file, file.Size); err != nil {
+		return err
+	}
+	file.Discard() // frees the temporary file
+	return nil
+}
+
+// isNew reports whether Put has stored the file in this request.
+func (f *File) isNew() bool { return f != nil && f.staged != nil && f.staged.stored }
+
+// Attach marks that a record refers to the files from now on, and turns their reservations into stored bytes. It skips files that Put
+// has not stored in this request. Call Attach with the context of the DB.Together that writes the record, after that write.
+func (f *Files) Attach(ctx context.Context, file ...*File) error {
+	for _, one := range file {
+		if !one.isNew() {
+			continue
+		}
+		attached, err := f.rows.Update(ctx, store.And(store.Eq("id", one.ID), store.Eq("deleting", false)), store.Unset("since"))
+		if err != nil {
+			return apperr.Replace(err, apperr.NotFound, errDeleted)
+		}
+		if err := f.settle(ctx, attached, one.staged.reservation); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Release marks that no record refers to the files from now on. The sweep deletes them an hour later. Files that do not exist are
+// skipped. Call Release with the context of the DB.Together that writes or deletes the record, before that write.
+func (f *Files) Release(ctx context.Context, id ...store.ID) error {
+	freed := map[store.ID]int64{} // bytes by uploader
+	for _, one := range id {
+		since := store.Set("since", store.At(f.now()))
+		released, err := f.rows.Update(ctx, store.And(store.Eq("id", one), store.Eq("since", nil)), since)
+		switch {
+		case apperr.Is(err, apperr.NotFound): // released before, by a change that was interrupted
+			if _, err = f.rows.Update(ctx, store.Eq("id", one), since); apperr.Is(err, apperr.NotFound) {
+				err = nil
+			}
+		case err == nil && released.Uploader != nil:
+			freed[*released.Uploader] += released.Size
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for uploader, bytes := range freed {
+		if err := f.free(ctx, uploader, bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Remove deletes the files that Put has stored in this request, after the record could not be written. cause is the error of the
+// write; nil if there was no write. If the error does not say whether the record was written, Remove leaves the files to the sweep.
+// Remove also works if ctx has ended. It logs its own errors.
+func (f *Files) Remove(ctx context.Context, cause error, file ...*File) {
+	if f.store == nil || !isDefinite(ctx, cause) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+	defer cancel()
+	var ids []any
+	for _, one := range file {
+		if one.isNew() {
+			ids = append(ids, one.ID)
+		}
+	}
+	rows, err := f.rows.List(ctx, store.Query{Filter: store.And(store.In("id", ids...), store.Ne("since", nil))})
+	if err == nil {
+		err = f.sweepRows(ctx, rows)
+	}
+	if err != nil {
+		f.log.Warn("files that no record refers to are deleted later", "error", err)
+	}
+}
+
+const removeTimeout = 10 * time.Second
+
+// isDefinite reports whether nothing was written if a write has failed with err.
+func isDefinite(ctx context.Context, err error) bool {
+	var known *apperr.Error
+	return err == nil || ctx.Err() == nil && errors.As(err, &known) && known.Base() != apperr.Unavailable && known.Base() != apperr.Internal
+}
+
+// Open returns the bytes of a file; on a local disk, it is an *os.File. Errors: NotFound; NotSupported.
+func (f *Files) Open(ctx context.Context, file File) (io.ReadSeekCloser, error) {
+	if f.store == nil {
+		return nil, errNotConfigured
+	}
+	return f.store.Open(ctx, file.ID)
+}

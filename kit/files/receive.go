@@ -1,0 +1,138 @@
+package files
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+)
+
+// spoolPrefix is the beginning of the names of temporary files.
+const spoolPrefix = "ginseng-upload-"
+
+// staged are the bytes of a File that Receive has written to a temporary file.
+type staged struct {
+	reservation *Reservation
+	mu          sync.Mutex
+	file        *os.File // nil after Discard
+	stored      bool     // Put has stored the bytes
+}
+
+// Receive reads a file for the field from body, and writes it to a temporary file, which Discard removes. name and declared are the
+// name and the Content-Type that the client says. It reads no more than one byte beyond Field.MaxBytes.
+//
+// Errors: ValidationFailed with the name of the field, because the file is empty (required), has a type that the field does not
+// allow (type) or too many pixels (max); PayloadTooLarge if the file is larger than Field.MaxBytes;
+// Unavailable if the temporary file cannot be written; the errors of body.
+func (r *Reservation) Receive(ctx context.Context, body io.Reader, field Field, name, declared string) (_ *File, err error) {
+	spool, err := os.CreateTemp(r.files.tempDir, spoolPrefix)
+	if err != nil {
+		return nil, unavailable(errors.Join(errNoRoom, err))
+	}
+	f := &File{staged: &staged{reservation: r, file: spool}}
+	defer func() {
+		if err != nil {
+			f.Discard()
+		}
+	}()
+	var found content
+	hash := sha256.New()
+	f.Size, err = r.spool(ctx, io.MultiWriter(hash, &found), spool, io.LimitReader(body, field.MaxBytes+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case f.Size > field.MaxBytes:
+		return nil, field.tooLarge()
+	case f.Size == 0:
+		return nil, field.invalid(apperr.Required, nil, "Must be a file that is not empty.")
+	}
+	f.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	var allowed bool
+	if f.Type, allowed = found.typeOf(field, declared); !allowed {
+		return nil, field.wrongType()
+	}
+	f.Width, f.Height = measure(f.Type, io.NewSectionReader(spool, 0, f.Size))
+	switch {
+	case field.Image && f.Width == 0:
+		return nil, field.wrongType()
+	case field.Image && f.Width*f.Height > MaxPixels:
+		return nil, field.invalid(apperr.Max, MaxPixels, "Must have at most %d pixels.", MaxPixels)
+	}
+	f.Name = nameOf(name, field.Name, f.Type)
+	return f, nil
+}
+
+// spoolBuffer is the size of the buffer for the bytes of one upload.
+const spoolBuffer = 64 << 10
+
+// spool writes the bytes of body to the temporary file and to also, and returns their number. It keeps the reservation alive.
+func (r *Reservation) spool(ctx context.Context, also io.Writer, to *os.File, body io.Reader) (size int64, err error) {
+	buffer := make([]byte, spoolBuffer)
+	for {
+		n, readErr := body.Read(buffer)
+		_, _ = also.Write(buffer[:n]) // never fails
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return size, unavailable(errors.Join(errNoRoom, err))
+		}
+		size += int64(n)
+		if readErr == io.EOF {
+			return size, nil
+		}
+		if readErr != nil {
+			return size, readErr
+		}
+		if err := r.renew(ctx); err != nil {
+			return size, err
+		}
+	}
+}
+
+// IsStaged reports whether the bytes of the file were received by this request, and are not stored yet.
+func (f *File) IsStaged() bool {
+	if f == nil || f.staged == nil {
+		return false
+	}
+	f.staged.mu.Lock()
+	defer f.staged.mu.Unlock()
+	return f.staged.file != nil && !f.staged.stored
+}
+
+// Discard removes the temporary file of Receive. It does not remove what Put has stored. It may be called repeatedly.
+func (f *File) Discard() {
+	if f == nil || f.staged == nil {
+		return
+	}
+	f.staged.mu.Lock()
+	defer f.staged.mu.Unlock()
+	if f.staged.file == nil {
+		return
+	}
+	_ = f.staged.file.Close()
+	_ = os.Remove(f.staged.file.Name()) // missing if Put has moved it
+	f.staged.file = nil
+}
+
+// sweepSpool removes temporary files that nothing has written to since the time, such as those of a process that was killed.
+func (f *Files) sweepSpool(before time.Time) error {
+	entries, err := os.ReadDir(f.tempDir)
+	var failed []error
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), spoolPrefix) {
+			continue
+		}
+		info, err := entry.Info()
+		if err == nil && info.ModTime().Before(before) {
+			err = os.Remove(filepath.Join(f.tempDir, entry.Name()))
+		}
+		failed = append(failed, ignoreMissing(err))
+	}
+	return errors.Join(err, errors.Join(failed...))
+}

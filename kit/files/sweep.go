@@ -1,0 +1,233 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"example.com/ginseng/kit/job"
+	"example.com/ginseng/kit/store"
+)
+
+// portion is the number of rows that are read at a time.
+const portion = 500
+
+// forgottenAfter is the age of files without a row, and of temporary files, that are deleted.
+const forgottenAfter = 24 * time.Hour
+
+// Jobs returns the jobs that delete files to which no record refers.
+func (f *Files) Jobs() []job.Job {
+	if f.store == nil {
+		return nil
+	}
+	return []job.Job{
+		{Name: "unreferenced-files", Interval: job.SweepInterval, Run: f.sweep},
+		{Name: "forgotten-files", Interval: 24 * time.Hour, Run: f.sweepForgotten},
+	}
+}
+
+// Work removes old temporary files of this instance until ctx ends.
+func (f *Files) Work(ctx context.Context) {
+	if f.store == nil {
+		return
+	}
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		if err := f.sweepSpool(f.now().Add(-forgottenAfter)); err != nil {
+			f.log.Warn("temporary files of uploads cannot be removed", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// sweep deletes the files to which no record has referred for an hour.
+func (f *Files) sweep(ctx context.Context) error {
+	q := store.Query{
+		Filter: store.Lte("since", store.At(f.now().Add(-deleteAfter))), Sort: []store.Order{{Field: "since"}}, Limit: portion,
+	}
+	return f.eachPortion(ctx, q, f.sweepRows)
+}
+
+// eachPortion calls use with the rows that q selects, in portions.
+func (f *Files) eachPortion(ctx context.Context, q store.Query, use func(context.Context, []row) error) error {
+	for {
+		rows, err := f.rows.List(ctx, q)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		if err := use(ctx, rows); err != nil {
+			return err
+		}
+		if len(rows) < portion {
+			return nil
+		}
+		last := rows[len(rows)-1]
+		if q.After = []any{last.ID}; q.Sort != nil {
+			q.After = []any{*last.Since, last.ID}
+		}
+	}
+}
+
+// sweepRows deletes files that have been released, unless the stored record refers to them after all: a change was interrupted after
+// it had released the file, or before it had attached the file.
+func (f *Files) sweepRows(ctx context.Context, rows []row) error {
+	var marked []row
+	for _, r := range rows {
+		if f.lister(r.Collection) == nil {
+			continue // the module is not part of this version of the service
+		}
+		// From now on, no request attaches the file. So the record, which is read afterwards, decides.
+		m, err := f.rows.Update(ctx, r.released(), store.Set("deleting", true))
+		if isMissing(err) {
+			continue // released again
+		}
+		if err != nil {
+			return err
+		}
+		marked = append(marked, m)
+	}
+	referred, err := f.referred(ctx, marked)
+	if err != nil {
+		return err
+	}
+	for _, r := range marked {
+		if referred[r.ID] {
+			err = f.heal(ctx, r)
+		} else if err = f.store.Delete(ctx, r.ID); err == nil {
+			_, err = f.rows.Delete(ctx, store.Eq("id", r.ID))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// released selects the row if no other change has released the file since it was read.
+func (r row) released() store.Filter {
+	return store.And(store.Eq("id", r.ID), store.Eq("since", r.Since))
+}
+
+// heal corrects the row of a file to which a record refers.
+func (f *Files) heal(ctx context.Context, r row) error {
+	_, err := f.rows.Update(ctx, r.released(), store.Unset("since"), store.Set("deleting", false))
+	if err == nil && r.Uploader != nil {
+		err = f.recountOne(ctx, *r.Uploader)
+	}
+	if isMissing(err) {
+		return nil
+	}
+	return err
+}
+
+// lister returns the function that reads the records of a collection; nil if nobody has registered the collection.
+func (f *Files) lister(collection string) ListRecords {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.records[collection]
+}
+
+// referred returns the files of the rows to which their stored records refer. The collections of the rows are registered.
+func (f *Files) referred(ctx context.Context, rows []row) (map[store.ID]bool, error) {
+	records := map[string][]any{}
+	for _, r := range rows {
+		records[r.Collection] = append(records[r.Collection], r.RecordID)
+	}
+	referred := map[store.ID]bool{}
+	for collection, ids := range records {
+		found, err := f.lister(collection)(ctx, store.Query{Filter: store.In("id", ids...)})
+		if err != nil {
+			return nil, err
+		}
+		for _, record := range found {
+			for _, id := range record.Files {
+				referred[id] = true
+			}
+		}
+	}
+	return referred, nil
+}
+
+// sweepForgotten finds what no change has released: files of records that were deleted or changed without rules, such as by a
+// migration, and files without a row. It also corrects the quotas.
+func (f *Files) sweepForgotten(ctx context.Context) error {
+	return errors.Join(
+		f.eachPortion(ctx, store.Query{Filter: store.Eq("since", nil), Limit: portion}, f.releaseForgotten),
+		f.sweepUnknown(ctx),
+		f.store.Clean(ctx, f.now().Add(-forgottenAfter)),
+		f.recount(ctx),
+	)
+}
+
+// releaseForgotten releases the files of the rows to which no stored record refers.
+func (f *Files) releaseForgotten(ctx context.Context, rows []row) error {
+	known := rows[:0]
+	for _, r := range rows {
+		if f.lister(r.Collection) != nil {
+			known = append(known, r)
+		}
+	}
+	referred, err := f.referred(ctx, known)
+	if err != nil {
+		return err
+	}
+	for _, r := range known {
+		if !referred[r.ID] {
+			_, err := f.rows.Update(ctx, r.released(), store.Set("since", store.At(f.now())))
+			if err != nil && !isMissing(err) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sweepUnknown deletes files without a row that are older than a day, such as those that are newer than a restored database.
+func (f *Files) sweepUnknown(ctx context.Context) error {
+	return f.eachUnknown(ctx, func(id store.ID) error {
+		if f.now().Sub(id.Timestamp()) < forgottenAfter {
+			return nil
+		}
+		return f.store.Delete(ctx, id)
+	})
+}
+
+// eachUnknown calls use with the files of the Store that have no row.
+func (f *Files) eachUnknown(ctx context.Context, use func(store.ID) error) error {
+	var ids []any
+	flush := func() error {
+		rows, err := f.rows.List(ctx, store.Query{Filter: store.In("id", ids...), Fields: []string{"id"}})
+		if err != nil {
+			return err
+		}
+		known := map[store.ID]bool{}
+		for _, r := range rows {
+			known[r.ID] = true
+		}
+		for _, id := range ids {
+			if id := id.(store.ID); !known[id] {
+				if err := use(id); err != nil {
+					return err
+				}
+			}
+		}
+		ids = ids[:0]
+		return nil
+	}
+	for id, err := range f.store.List(ctx) {
+		if err != nil {
+			return err
+		}
+		if ids = append(ids, id); len(ids) == portion {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
