@@ -43,6 +43,9 @@ type Principal struct {
 
 	Restriction *Restriction // nil if the caller is not restricted
 	Key         *Key         // the API key that the caller sent; nil if there is none
+
+	groups *groups // see WithMemberships
+	memo   *memo   // see ForRequest
 }
 
 // Restriction limits a user who must complete a step, such as verifying the email address. Until then, the user's requests fail

@@ -90,7 +90,7 @@ func (m *Module) run(g *gin.Context) error {
 		if err != nil {
 			return err
 		}
-		results, err := m.operate(resource.ShareLimit(ctx), caller, in.Operations)
+		results, err := m.operate(resource.ShareLimit(ctx), caller.ForRequest(), in.Operations)
 		if err != nil {
 			return err
 		}

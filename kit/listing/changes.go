@@ -1,8 +1,10 @@
 package listing
 
 import (
+	"cmp"
 	"net/url"
 	"reflect"
+	"slices"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
@@ -19,33 +21,36 @@ type ChangesParams struct {
 // ChangesQuery is a parsed query string of a feed of changes.
 type ChangesQuery struct {
 	Limit  int
-	After  store.Position // the zero value: begin now
-	Lost   bool           // the client sent an invalid position
+	After  store.Position // the zero value: begin now; set by Begin
+	Lost   bool           // the client sent an invalid position; set by Begin
 	Filter store.Filter   // nil selects all
 
+	after   string   // the position that the client sent; "": none
+	scope   string   // of the positions; see Cursors.Seal
 	fields  []string // fields of the view that the client selected; nil: all
 	etag    tagFunc  // returns the ETag of a record; nil: events have no ETags
 	cursors Cursors
 }
 
-// ownerField is the only field by which clients can filter a feed of changes, because the owner of a record never changes.
-const ownerField = "userId"
+// constantFields are the fields by which clients can filter a feed of changes, because they never change: the owner and the
+// organization of a record.
+var constantFields = []string{"userId", "organizationId"}
 
 // changesScope is the scope of cursors for positions in the log; see Cursors.Seal.
 const changesScope = "changes"
 
 // ParseChanges parses the query string of a feed of changes. lastEventID is the Last-Event-ID header, which takes precedence over
-// the after parameter. If the position is invalid, ParseChanges sets Lost. ValidationFailed: at least one parameter is invalid;
+// the after parameter. Begin reads the position. ValidationFailed: at least one parameter is invalid;
 // the error lists all invalid parameters.
 func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQuery, error) {
 	params := append(make([]string, 0, 5), "after", "fields", "limit")
 	if l.spec.ETag != NoETag {
 		params = append(params, paramETags)
 	}
-	var owner *condition
-	for i, c := range l.conditions {
-		if c.name == ownerField {
-			owner, params = &l.conditions[i], append(params, ownerField)
+	var constant []condition
+	for _, c := range l.conditions {
+		if slices.Contains(constantFields, c.name) {
+			constant, params = append(constant, c), append(params, c.name)
 		}
 	}
 	limited := *l
@@ -53,25 +58,41 @@ func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQue
 	p := parser{Lister: &limited, values: values}
 	p.checkNames()
 	q := ChangesQuery{Limit: p.number("limit", DefaultLimit, 1, MaxLimit), fields: p.selection(), etag: p.etag(), cursors: l.cursors}
-	if owner != nil && p.given(ownerField) {
-		q.Filter = p.condition(*owner)
+	for _, c := range constant {
+		if p.given(c.name) {
+			q.Filter = joined(q.Filter, p.condition(c))
+		}
 	}
 	if len(p.fieldErrs) > 0 {
 		return q, apperr.Invalid(p.fieldErrs...)
 	}
-	after := p.get("after")
-	if lastEventID != "" {
-		after = lastEventID
-	}
-	if after != "" {
-		q.After, q.Lost = l.cursors.openPosition(after)
-	}
+	q.after = cmp.Or(lastEventID, p.get("after"))
 	return q, nil
 }
 
+// joined returns the filter that selects what both filters select. The first can be nil.
+func joined(a, b store.Filter) store.Filter {
+	if a == nil {
+		return b
+	}
+	return store.And(a, b)
+}
+
+// Begin returns the query for a caller, with the position that the client sent. digest identifies what the caller may see: a
+// position is valid only with the digest with which Cursor returned it. "" stands for all records.
+func (q ChangesQuery) Begin(digest string) ChangesQuery {
+	if q.scope = changesScope; digest != "" {
+		q.scope += "?" + digest
+	}
+	if q.after != "" {
+		q.After, q.Lost = q.cursors.openPosition(q.scope, q.after)
+	}
+	return q
+}
+
 // openPosition returns the position in the log that a cursor encodes. lost reports whether the cursor is invalid.
-func (c Cursors) openPosition(cursor string) (p store.Position, lost bool) {
-	values, ok := c.Open(changesScope, cursor, 1)
+func (c Cursors) openPosition(scope, cursor string) (p store.Position, lost bool) {
+	values, ok := c.Open(scope, cursor, 1)
 	if !ok {
 		return p, true
 	}
@@ -80,9 +101,9 @@ func (c Cursors) openPosition(cursor string) (p store.Position, lost bool) {
 	return store.Position{Number: number, ChangeID: id}, !isNumber || !isID
 }
 
-// Cursor returns the cursor of a position in the log.
+// Cursor returns the cursor of a position in the log. q is a result of Begin.
 func (q ChangesQuery) Cursor(p store.Position) string {
-	return q.cursors.Seal(changesScope, []any{p.Number, p.ChangeID})
+	return q.cursors.Seal(q.scope, []any{p.Number, p.ChangeID})
 }
 
 // Data returns the data of an event: the fields of the view that the client selected and, if the client asked for it, the ETag of

@@ -451,7 +451,7 @@ func TestParseExpand(t *testing.T) {
 // of earlier versions.
 func TestOpaquePosition(t *testing.T) {
 	t.Parallel()
-	q := ChangesQuery{cursors: NewCursors("secret")}
+	q := ChangesQuery{cursors: NewCursors("secret")}.Begin("")
 	id := store.NewID()
 	raws := map[int64][]byte{}
 	for _, number := range []int64{1, 2, 1_000_000} {
@@ -473,7 +473,7 @@ func TestOpaquePosition(t *testing.T) {
 		}
 		earlier := base64.RawURLEncoding.EncodeToString(append(q.cursors.keys[0].tag(changesScope, plain), plain...))
 		for _, accepted := range []string{cursor, earlier} {
-			if got, lost := NewCursors("newer", "secret").openPosition(accepted); got != want || lost {
+			if got, lost := NewCursors("newer", "secret").openPosition(changesScope, accepted); got != want || lost {
 				t.Errorf("%v, lost: %t, want %v", got, lost, want)
 			}
 		}

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -13,10 +14,12 @@ import (
 )
 
 // Changes returns the feed of changes to the records that the caller may see. The collection must have store.Spec.Changes. For
-// records under a parent, c is the result of Collection.Under. The rule in Open's see parameter may depend only on the owner and
-// the parent, which never change.
+// records under a parent, c is the result of Collection.Under. The rule in Open's see parameter may depend only on fields of the
+// record that never change: the owner, the group and the parent. It may depend on anything of the caller: a position is valid only as
+// long as the rule selects the same records for its caller. After a change, the feed begins now with FeedPage.Resync, and a stream
+// ends with Forbidden.
 func Changes[D store.Document, V any](c *Collection[D], q listing.ChangesQuery, view func(D) V) rest.Feed {
-	return &feed[D, V]{c: c, q: q, view: view, log: c.db.Log(), at: q.After}
+	return &feed[D, V]{c: c, q: q, view: view, log: c.db.Log()}
 }
 
 // feed implements rest.Feed.
@@ -27,6 +30,10 @@ type feed[D store.Document, V any] struct {
 	log  store.Log
 	at   store.Position
 	back store.Position // the position before the last call of Next
+
+	caller  *access.Principal // nil before the first call of Check
+	visible store.Filter      // what caller may see
+	digest  string            // of the rule for the caller
 }
 
 // Wait implements rest.Feed.
@@ -35,17 +42,58 @@ func (f *feed[D, V]) Wait(ctx context.Context) error { return f.log.Wait(ctx, f.
 // Back implements rest.Feed.
 func (f *feed[D, V]) Back() { f.at = f.back }
 
-// Check implements rest.Feed. NotFound: the caller may not see the parent.
+// Check implements rest.Feed. It reads the memberships of the caller again. NotFound: the caller may not see the parent. Forbidden:
+// since the first call, what the caller may see has changed.
 func (f *feed[D, V]) Check(ctx context.Context, caller access.Principal) error {
+	if f.caller != nil {
+		caller = caller.Reread()
+	}
+	seen, err := f.c.seen(ctx, caller)
+	if err != nil {
+		return err
+	}
+	now, err := digest(seen)
+	switch {
+	case err != nil:
+		return err
+	case f.caller == nil:
+		f.q, f.digest = f.q.Begin(now), now
+		f.at = f.q.After
+	case now != f.digest:
+		return apperr.New(apperr.Forbidden, "The access of the caller has changed.")
+	}
+	f.caller = &caller
+	f.visible, err = f.c.visible(ctx, caller)
+	if err != nil {
+		return err
+	}
+	return f.checkParent(ctx)
+}
+
+// digest returns a string that differs for different filters; "" for nil.
+func digest(f store.Filter) (string, error) {
+	if f == nil {
+		return "", nil
+	}
+	data, err := json.Marshal(f)
+	return string(data), err
+}
+
+func (f *feed[D, V]) checkParent(ctx context.Context) error {
 	if r := f.c.parent(); r != nil {
-		return r.checkVisible(ctx, caller, *f.c.within)
+		return r.checkVisible(ctx, *f.caller, *f.c.within)
 	}
 	return nil
 }
 
-// Next implements rest.Feed. NotFound: the caller may not see the parent.
+// Next implements rest.Feed. It returns the errors of Check.
 func (f *feed[D, V]) Next(ctx context.Context, caller access.Principal) (page rest.FeedPage, err error) {
-	if err := f.Check(ctx, caller); err != nil {
+	if f.caller == nil {
+		err = f.Check(ctx, caller)
+	} else {
+		err = f.checkParent(ctx)
+	}
+	if err != nil {
 		return page, err
 	}
 	f.back = f.at
@@ -62,17 +110,13 @@ func (f *feed[D, V]) Next(ctx context.Context, caller access.Principal) (page re
 		return page, err
 	}
 	page.More = len(entries) == f.q.Limit
-	visible, err := f.c.visible(ctx, caller)
-	if err != nil {
-		return page, err
-	}
 	for {
-		docs, whole, err := f.read(ctx, visible, entries)
+		docs, whole, err := f.read(ctx, entries)
 		if err != nil {
 			return page, err
 		}
 		if whole {
-			page.Rows = f.events(visible, entries, docs)
+			page.Rows = f.events(entries, docs)
 			break
 		}
 		entries = entries[:len(entries)/2] // the records are too large for one page
@@ -90,9 +134,9 @@ func (f *feed[D, V]) now(ctx context.Context, page rest.FeedPage) (rest.FeedPage
 	return page, err
 }
 
-// read returns the records of the entries, except records that were deleted, or that visible or the filter of the query does not
-// select. whole is false if the records are larger than rest.LargeResponse in total.
-func (f *feed[D, V]) read(ctx context.Context, visible store.Filter, entries []store.Entry) (docs map[store.ID]D, whole bool, err error) {
+// read returns the records of the entries, except records that were deleted, that the caller may not see or that the filter of the
+// query does not select. whole is false if the records are larger than rest.LargeResponse in total.
+func (f *feed[D, V]) read(ctx context.Context, entries []store.Entry) (docs map[store.ID]D, whole bool, err error) {
 	var ids []any
 	for _, e := range entries {
 		if e.Type != store.Deleted {
@@ -102,7 +146,7 @@ func (f *feed[D, V]) read(ctx context.Context, visible store.Filter, entries []s
 	if ids == nil {
 		return nil, true, nil
 	}
-	if len(ids) == 1 && visible == nil && f.q.Filter == nil { // Get can use the cache of the engine
+	if len(ids) == 1 && f.visible == nil && f.q.Filter == nil { // Get can use the cache of the engine
 		doc, err := f.c.all.Get(ctx, ids[0].(store.ID))
 		if err != nil {
 			return nil, true, apperr.Replace(err, apperr.NotFound, nil)
@@ -110,7 +154,7 @@ func (f *feed[D, V]) read(ctx context.Context, visible store.Filter, entries []s
 		return map[store.ID]D{store.IDOf(doc): doc}, true, nil
 	}
 	size := &store.Size{Max: rest.LargeResponse}
-	selected := store.And(store.In("id", ids...), visible, f.q.Filter)
+	selected := store.And(store.In("id", ids...), f.visible, f.q.Filter)
 	found, err := f.c.all.List(ctx, store.Query{Filter: selected, Bytes: size})
 	docs = make(map[store.ID]D, len(found))
 	for _, doc := range found {
@@ -120,7 +164,7 @@ func (f *feed[D, V]) read(ctx context.Context, visible store.Filter, entries []s
 }
 
 // events returns at most one event for each record, at the position of the last entry of the record.
-func (f *feed[D, V]) events(visible store.Filter, entries []store.Entry, docs map[store.ID]D) []rest.FeedEvent {
+func (f *feed[D, V]) events(entries []store.Entry, docs map[store.ID]D) []rest.FeedEvent {
 	events, created := []rest.FeedEvent{}, make(map[store.ID]bool)
 	for i, e := range entries {
 		created[e.RecordID] = created[e.RecordID] || e.Type == store.Created
@@ -130,7 +174,7 @@ func (f *feed[D, V]) events(visible store.Filter, entries []store.Entry, docs ma
 		}
 		event := rest.FeedEvent{ID: f.q.Cursor(e.Position), Event: string(e.Type), At: e.At.Time}
 		if e.Type == store.Deleted {
-			if !selects(visible, e.Scope) || !selects(f.q.Filter, e.Scope) {
+			if !selects(f.visible, e.Scope) || !selects(f.q.Filter, e.Scope) {
 				continue
 			}
 			event.Data = map[string]store.ID{"id": e.RecordID}

@@ -56,6 +56,9 @@ func (c *Creator[D, In]) Create(ctx context.Context, caller access.Principal, in
 	if c.parent != nil {
 		reflect.ValueOf(&doc).Elem().FieldByIndex(c.records.parent().index).Set(reflect.ValueOf(*c.parent))
 	}
+	if err := c.records.setGroup(ctx, caller, &doc); err != nil {
+		return doc, err
+	}
 	return c.store(ctx, caller, doc)
 }
 

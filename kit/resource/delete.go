@@ -110,7 +110,7 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 		return caller.Restriction.Err
 	}
 	remove := func(ctx context.Context) error {
-		writable, err := c.writable(ctx, caller, id, versions)
+		writable, err := c.writable(ctx, caller, id, versions, Delete)
 		if err != nil {
 			return err
 		}
@@ -118,13 +118,13 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 		if err == nil && n == 0 {
 			err = store.ErrNotFound
 		}
-		return c.explain(ctx, caller, id, versions, err)
+		return c.explain(ctx, caller, id, versions, Delete, err)
 	}
 	if len(c.plans) == 0 && c.parent() == nil && len(c.onDelete) == 0 {
 		return remove(ctx)
 	}
 	return c.db.Together(ctx, func(ctx context.Context) error {
-		if err := c.MayChange(ctx, caller, id); err != nil {
+		if err := c.mayChange(ctx, caller, id, Delete); err != nil {
 			return err
 		}
 		doc, err := c.Get(ctx, caller, id)

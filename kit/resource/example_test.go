@@ -83,6 +83,84 @@ func Example() {
 	// an admin deletes a shelf with a book: conflict
 }
 
+// Team is a group of users of the project's own making.
+type Team struct {
+	store.Meta `bson:",inline"`
+	Name       string     `json:"name"`
+	Members    []store.ID `json:"members"`
+}
+
+func (t Team) View() Team { return t }
+
+// TeamMembers reads the teams of a user.
+type TeamMembers struct{ teams *store.Collection[Team] }
+
+// MembershipsOf implements access.MembershipReader.
+func (m *TeamMembers) MembershipsOf(ctx context.Context, userID store.ID) (list []access.Membership, err error) {
+	teams, err := m.teams.List(ctx, store.Query{Filter: store.Contains("members", userID), Fields: []string{"id"}})
+	for _, team := range teams {
+		list = append(list, access.Membership{Group: team.ID, Role: "member"})
+	}
+	return list, err
+}
+
+// Task is a record of a team.
+type Task struct {
+	store.Meta `bson:",inline"`
+	Title      string   `json:"title"`
+	TeamID     store.ID `json:"teamId"`
+}
+
+func (t Task) View() Task { return t }
+
+// A record belongs to a team, and the members of the team see and change it. A request reads the teams of its caller once.
+func ExampleMember() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := sqlite.Open(ctx, filepath.Join(dir, "teams.db"), sqlite.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	d := kit.Deps{DB: db, Now: time.Now, Resources: &kit.Resources{}}
+
+	teams := resource.Open(d, store.Spec{Name: "teams"}, Team.View, resource.Users, resource.Admins)
+	tasks := resource.Open(d, store.Spec{Name: "tasks", Indexes: []store.Index{{Fields: []string{"teamId", "createdAt"}}}}, Task.View,
+		resource.Member("teamId"), resource.Member("teamId"),
+		resource.Group("teamId", teams, &TeamMembers{teams.Unrestricted()}, resource.Cascade))
+	if err := db.Prepare(ctx); err != nil {
+		log.Fatal(err)
+	}
+
+	now := store.At(d.Now())
+	ada := access.Principal{UserID: store.NewID(), Role: access.RoleUser}
+	eve := access.Principal{UserID: store.NewID(), Role: access.RoleUser}
+	team := Team{Meta: store.NewMeta(store.NewID(), now), Name: "Botany", Members: []store.ID{ada.UserID}}
+	task := Task{Meta: store.NewMeta(store.NewID(), now), Title: "Water the ginseng", TeamID: team.ID}
+
+	fmt.Println("an admin creates a team:", code(teams.Create(ctx, access.Principal{UserID: store.NewID(), Role: access.RoleAdmin}, team)))
+	fmt.Println("a member creates a task:", code(tasks.Create(ctx, ada, task)))
+	_, err = tasks.Get(ctx, eve, task.ID)
+	fmt.Println("another user reads the task:", code(err))
+	_, err = teams.Unrestricted().Update(ctx, store.Eq("id", team.ID), store.Set("members", []store.ID{eve.UserID}))
+	fmt.Println("the members change:", code(err))
+	_, err = tasks.Get(ctx, eve, task.ID)
+	fmt.Println("the new member reads the task:", code(err))
+	_, err = tasks.Get(ctx, ada, task.ID)
+	fmt.Println("the former member reads the task:", code(err))
+	// Output:
+	// an admin creates a team: ok
+	// a member creates a task: ok
+	// another user reads the task: not_found
+	// the members change: ok
+	// the new member reads the task: ok
+	// the former member reads the task: not_found
+}
+
 // code returns the code of an error, or ok.
 func code(err error) string {
 	if err == nil {

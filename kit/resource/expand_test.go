@@ -171,6 +171,10 @@ func (h *heavy) lock(context.Context, []store.ID) error { return nil }
 func (h *heavy) referredBy(planner)                     {}
 func (h *heavy) resource() string                       { return "heavy" }
 
+func (h *heavy) groupsOf(context.Context, []store.ID) (map[store.ID]store.ID, access.MembershipReader, error) {
+	return nil, nil, nil
+}
+
 // MarshalJSON implements json.Marshaler.
 func (h *heavy) MarshalJSON() ([]byte, error) {
 	h.encoded++

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/store"
 )
 
@@ -16,6 +17,7 @@ type Reference struct {
 	index    []int  // the index of the field in the document
 	isList   bool
 	isOwner  bool
+	groups   access.MembershipReader // see Group; nil for other references
 }
 
 // To returns a reference to records of another collection.
@@ -34,6 +36,33 @@ func ToSelf(field string, onDelete OnDelete) Reference {
 // contain the change.
 func Owner(users Target, onDelete OnDelete) Reference {
 	return Reference{field: "userId", target: users, onDelete: onDelete, isOwner: true}
+}
+
+// Group returns the reference from a record to the group of users that it belongs to, such as an organization or a team. Use it with
+// the rule Member. The field is a store.ID. At creation, the caller must be a member of the group or act for all users; a Creator
+// sets the field to the only group of a caller who gives none. The group of a record never changes. References between records of
+// groups, or of records under them, stay in one group.
+func Group(field string, target Target, members access.MembershipReader, onDelete OnDelete) Reference {
+	return Reference{field: field, target: target, onDelete: onDelete, groups: members}
+}
+
+// OrganizationID is the field with the ID of the organization that a record belongs to.
+const OrganizationID = "organizationId"
+
+// Organizations are the organizations of the service, which the component organization provides.
+type Organizations interface {
+	Target
+	access.MembershipReader
+}
+
+// Organization returns the Group in the field organizationId. The records are deleted with the organization.
+func Organization(organizations Organizations) Reference {
+	return Group(OrganizationID, organizations, organizations, Cascade)
+}
+
+// InOrganization is embedded in records that belong to an organization, in their views, and in the parameters of their creation.
+type InOrganization struct {
+	OrganizationID store.ID `json:"organizationId" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f905"` // the organization; by default the only one of the caller; it never changes
 }
 
 // Under returns the reference from a record to its parent. Callers may see the records only if they may see the parent. If

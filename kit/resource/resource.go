@@ -40,6 +40,9 @@ type Target interface {
 	lock(ctx context.Context, ids []store.ID) error
 	referredBy(planner)
 	resource() string // the name of the resource in the scopes of API keys
+	// groupsOf returns the ID of the group that each of the records belongs to, visible or not, and the memberships of these groups.
+	// members is nil if the records belong to no groups.
+	groupsOf(ctx context.Context, ids []store.ID) (groups map[store.ID]store.ID, members access.MembershipReader, err error)
 }
 
 // Parent is a Target whose records can be the parents of other records.
@@ -61,6 +64,8 @@ type Collection[D store.Document] struct {
 	viewOf      any                           // a zero view
 	viewFor     func(access.Principal, D) any // see ViewFor
 	see, change Access
+	narrow      map[Method]Access // see Narrow
+	groups      []groups
 	references  []Reference
 	within      *store.ID                        // the parent of the records; nil: the records of all parents; see Under
 	onDelete    []func(context.Context, D) error // see OnDelete
@@ -76,9 +81,9 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 			spec.Parent = r.field
 		}
 	}
-	if spec.Changes { // the owner and the parent decide who may see the deletion of a record
+	if spec.Changes { // the owner, the group and the parent decide who may see the deletion of a record
 		for _, r := range references {
-			if r.isOwner || r.parent != nil {
+			if r.isOwner || r.parent != nil || r.groups != nil {
 				spec.Scope = append(spec.Scope, r.field)
 			}
 		}
@@ -100,6 +105,9 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		r := &references[i]
 		if r.target == nil {
 			r.target = c
+		}
+		if r.groups != nil {
+			c.Members(r.field, r.groups)
 		}
 		r.index = indexOf(reflect.TypeFor[D](), r.field)
 		r.isList = reflect.TypeFor[D]().FieldByIndex(r.index).Type == reflect.TypeFor[[]store.ID]()
@@ -226,20 +234,25 @@ func (c *Collection[D]) visible(ctx context.Context, caller access.Principal) (s
 }
 
 // seen returns what Open's see parameter selects for the caller. A nil filter selects all records.
-func (c *Collection[D]) seen(_ context.Context, caller access.Principal) (store.Filter, error) {
-	if c.see == nil {
-		return nil, nil
-	}
-	return c.see(caller), nil
+func (c *Collection[D]) seen(ctx context.Context, caller access.Principal) (store.Filter, error) {
+	return c.selected(ctx, caller, c.see)
 }
 
-// changeable returns the filter that selects the records that the caller may change, visible or not. A nil filter selects all
-// records.
-func (c *Collection[D]) changeable(_ context.Context, caller access.Principal) (store.Filter, error) {
-	if c.change == nil {
-		return nil, nil
+// changeable returns the filter that selects the records that the caller may change with the method, visible or not. A nil filter
+// selects all records.
+func (c *Collection[D]) changeable(ctx context.Context, caller access.Principal, method Method) (store.Filter, error) {
+	changeable, err := c.selected(ctx, caller, c.change)
+	if err != nil || c.narrow[method] == nil {
+		return changeable, err
 	}
-	return c.change(caller), nil
+	narrow, err := c.selected(ctx, caller, c.narrow[method])
+	switch {
+	case changeable == nil:
+		return narrow, err
+	case narrow == nil:
+		return changeable, err
+	}
+	return store.And(changeable, narrow), err
 }
 
 // Get returns a record. NotFound: the record does not exist, or the caller may not see the record.
@@ -265,20 +278,25 @@ func (c *Collection[D]) MayChange(ctx context.Context, caller access.Principal, 
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
 	}
-	writable, err := c.writable(ctx, caller, id, nil)
+	return c.mayChange(ctx, caller, id, Update)
+}
+
+// mayChange is like MayChange, for a method.
+func (c *Collection[D]) mayChange(ctx context.Context, caller access.Principal, id store.ID, method Method) error {
+	writable, err := c.writable(ctx, caller, id, nil, method)
 	if err != nil {
 		return err
 	}
 	doc, err := c.all.First(ctx, writable)
 	if err != nil {
-		return c.explain(ctx, caller, id, nil, err)
+		return c.explain(ctx, caller, id, nil, method, err)
 	}
 	return c.mayChangeParent(ctx, caller, doc)
 }
 
-// writable returns the filter that selects the record with the ID, if the caller may see and change the record, and the record
-// has one of the versions.
-func (c *Collection[D]) writable(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions) (store.Filter, error) {
+// writable returns the filter that selects the record with the ID, if the caller may see the record and change it with the method,
+// and the record has one of the versions.
+func (c *Collection[D]) writable(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, method Method) (store.Filter, error) {
 	var hasVersion store.Filter
 	if versions != nil {
 		hasVersion = store.In("version", store.Values(versions)...)
@@ -287,14 +305,16 @@ func (c *Collection[D]) writable(ctx context.Context, caller access.Principal, i
 	if err != nil {
 		return nil, err
 	}
-	changeable, err := c.changeable(ctx, caller)
+	changeable, err := c.changeable(ctx, caller, method)
 	return store.And(store.Eq("id", id), visible, changeable, hasVersion), err
 }
 
 // explain replaces the NotFound of an operation that used the filter from writable with a more specific error. It returns other
 // errors unchanged. NotFound: the record does not exist, the caller may not see the record, or another caller has just changed
 // or deleted the record. Forbidden: the caller may not change the record. store.ErrStale: the record has none of the versions.
-func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, err error) error {
+func (c *Collection[D]) explain(
+	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, method Method, err error,
+) error {
 	if !apperr.Is(err, apperr.NotFound) {
 		return err
 	}
@@ -302,7 +322,7 @@ func (c *Collection[D]) explain(ctx context.Context, caller access.Principal, id
 	if err != nil {
 		return err
 	}
-	changeable, err := c.changeable(ctx, caller)
+	changeable, err := c.changeable(ctx, caller, method)
 	if err != nil {
 		return err
 	}

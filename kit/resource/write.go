@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -33,6 +32,9 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 		if err := c.check(ctx, caller, doc); err != nil {
 			return err
 		}
+		if err := c.mayCreate(ctx, caller, doc); err != nil {
+			return err
+		}
 		return c.all.Insert(ctx, doc)
 	})
 }
@@ -48,12 +50,12 @@ func (c *Collection[D]) Update(
 		return doc, caller.Restriction.Err
 	}
 	write := func(ctx context.Context) error {
-		writable, err := c.writable(ctx, caller, id, versions)
+		writable, err := c.writable(ctx, caller, id, versions, Update)
 		if err != nil {
 			return err
 		}
 		doc, err = c.all.Update(ctx, writable, changes...)
-		return c.explain(ctx, caller, id, versions, err)
+		return c.explain(ctx, caller, id, versions, Update, err)
 	}
 	if c.parent() == nil && !c.changesReference(changes) {
 		err = write(ctx)
@@ -90,10 +92,11 @@ func (c *Collection[D]) lock(ctx context.Context, ids []store.ID) error {
 	return apperr.Replace(c.all.Lock(ctx, ids...), apperr.NotFound, nil)
 }
 
-// lockTargets locks the records to which doc refers, except those whose deletion the references ignore.
+// lockTargets locks the records to which doc refers, except those whose deletion the references ignore, and except its group: all
+// writers of the group would wait for each other.
 func (c *Collection[D]) lockTargets(ctx context.Context, doc D) error {
 	for _, r := range c.references {
-		if r.onDelete == Keep {
+		if r.onDelete == Keep || r.groups != nil {
 			continue
 		}
 		if err := r.target.lock(ctx, idsOf(r.value(doc))); err != nil {
@@ -108,7 +111,7 @@ func (c *Collection[D]) lockTargets(ctx context.Context, doc D) error {
 func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc D) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
-		fields, err := r.check(ctx, caller, r.value(doc))
+		fields, err := c.checkReference(ctx, caller, doc, r, r.value(doc))
 		if err != nil {
 			return err
 		}
@@ -137,13 +140,24 @@ func (c *Collection[D]) checkAll(ctx context.Context, caller access.Principal, d
 	}
 	unknown := make([][]apperr.Field, len(docs))
 	for _, r := range c.references {
-		found, err := r.findAll(ctx, caller, docs)
+		if r.parent != nil {
+			continue
+		}
+		ids := idsIn(r, docs)
+		found, err := r.findAll(ctx, caller, ids)
+		if err != nil {
+			return nil, err
+		}
+		sameGroup, err := c.sameGroup(ctx, r, docs, ids)
 		if err != nil {
 			return nil, err
 		}
 		for i, doc := range docs {
-			if value := r.value(doc); r.parent == nil && r.needsCheck(caller, value) {
-				unknown[i] = append(unknown[i], r.unknown(idsOf(value), found)...)
+			if value := r.value(doc); r.needsCheck(caller, value) {
+				unknown[i] = append(unknown[i], r.unknown(idsOf(value), func(id store.ID) bool {
+					_, known := found[id]
+					return known && (sameGroup == nil || sameGroup(store.IDOf(doc), id))
+				})...)
 			}
 		}
 	}
@@ -153,18 +167,10 @@ func (c *Collection[D]) checkAll(ctx context.Context, caller access.Principal, d
 	return errs, nil
 }
 
-// findAll returns the records that the documents refer to, and that the caller may see.
-func (r Reference) findAll(ctx context.Context, caller access.Principal, docs []store.Document) (map[store.ID]any, error) {
+// findAll returns the records with the IDs that the caller may see.
+func (r Reference) findAll(ctx context.Context, caller access.Principal, ids []store.ID) (map[store.ID]any, error) {
 	all := map[store.ID]any{}
-	if r.parent != nil {
-		return all, nil
-	}
-	var ids []store.ID
-	for _, doc := range docs {
-		ids = append(ids, idsOf(r.value(doc))...)
-	}
-	slices.SortFunc(ids, func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) })
-	for chunk := range slices.Chunk(slices.Compact(ids), maxChecked) {
+	for chunk := range slices.Chunk(ids, maxChecked) {
 		found, _, err := r.target.Find(ctx, caller, chunk, nil, "id")
 		if err != nil {
 			return nil, err
@@ -182,14 +188,18 @@ func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principa
 			if change.Field != r.field || slices.Equal(idsOf(change.Value), idsOf(r.value(stored))) {
 				continue
 			}
-			if r.onDelete != Keep {
-				if err := r.target.lock(ctx, idsOf(change.Value)); err != nil {
+			fields := []apperr.Field{{In: "body", Param: r.field, Code: apperr.ReadOnly, Message: "Never changes."}}
+			if r.groups == nil {
+				var err error
+				if r.onDelete != Keep {
+					err = r.target.lock(ctx, idsOf(change.Value))
+				}
+				if err != nil {
 					return err
 				}
-			}
-			fields, err := r.check(ctx, caller, change.Value)
-			if err != nil {
-				return err
+				if fields, err = c.checkReference(ctx, caller, stored, r, change.Value); err != nil {
+					return err
+				}
 			}
 			unknown = append(unknown, fields...)
 		}
@@ -211,9 +221,11 @@ func (r Reference) needsCheck(caller access.Principal, value any) bool {
 	return !r.isOwner || r.onDelete != Keep || !caller.IsUser() || !slices.Equal(idsOf(value), []store.ID{caller.UserID})
 }
 
-// check returns an error for each ID in value, except the IDs of records that the caller may see. Forbidden: the caller chooses
-// another user as the owner, and does not act for all users.
-func (r Reference) check(ctx context.Context, caller access.Principal, value any) (unknown []apperr.Field, err error) {
+// checkReference returns an error for each ID in the value of a reference of doc, except the IDs of records that the caller may see
+// and that belong to the same group as doc. Forbidden: the caller chooses another user as the owner, and does not act for all users.
+func (c *Collection[D]) checkReference(
+	ctx context.Context, caller access.Principal, doc D, r Reference, value any,
+) (unknown []apperr.Field, err error) {
 	ids := idsOf(value)
 	if r.isOwner && !caller.ActsForAll() && !slices.Equal(ids, []store.ID{caller.UserID}) {
 		return nil, apperr.New(apperr.Forbidden, "Only an admin may choose another user as the owner.")
@@ -225,14 +237,37 @@ func (r Reference) check(ctx context.Context, caller access.Principal, value any
 	if err != nil {
 		return nil, err
 	}
-	return r.unknown(ids, found), nil
+	sameGroup, err := c.sameGroup(ctx, r, []store.Document{doc}, ids)
+	if err != nil {
+		return nil, err
+	}
+	isMember, err := r.isMember(ctx, caller)
+	return r.unknown(ids, func(id store.ID) bool {
+		_, known := found[id]
+		return known && isMember(id) && (sameGroup == nil || sameGroup(store.IDOf(doc), id))
+	}), err
 }
 
-// unknown returns an error for each of the IDs in a value that is not in found.
-func (r Reference) unknown(ids []store.ID, found map[store.ID]any) (unknown []apperr.Field) {
+// isMember returns a function that reports whether a new record of the caller may belong to a group. For references that are no
+// Group, it always returns true.
+func (r Reference) isMember(ctx context.Context, caller access.Principal) (func(id store.ID) bool, error) {
+	if r.groups == nil || caller.ActsForAll() {
+		return func(store.ID) bool { return true }, nil
+	}
+	list, err := caller.MembershipsIn(ctx, r.groups)
+	return func(id store.ID) bool {
+		return slices.ContainsFunc(list, func(m access.Membership) bool { return m.Group == id })
+	}, err
+}
+
+// unknown returns an error for each of the IDs in a value that is not known.
+func (r Reference) unknown(ids []store.ID, known func(store.ID) bool) (unknown []apperr.Field) {
 	for i, id := range ids {
-		if _, ok := found[id]; ok {
+		if known(id) {
 			continue
+		}
+		if r.groups != nil && id.IsZero() {
+			return []apperr.Field{r.required()}
 		}
 		param := r.field
 		if r.isList {

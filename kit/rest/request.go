@@ -107,8 +107,8 @@ func SetRequestID(g *gin.Context, id string) { requestOf(g).id = id }
 // Caller returns the authenticated caller, or the zero Principal if SetCaller was not called.
 func Caller(g *gin.Context) access.Principal { return requestOf(g).caller }
 
-// SetCaller sets the authenticated caller.
-func SetCaller(g *gin.Context, caller access.Principal) { requestOf(g).caller = caller }
+// SetCaller sets the authenticated caller. The request reads the memberships of the caller at most once.
+func SetCaller(g *gin.Context, caller access.Principal) { requestOf(g).caller = caller.ForRequest() }
 
 // Client returns the client that sent the request. Trusted is false before authentication.
 func Client(g *gin.Context) access.Client {

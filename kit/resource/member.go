@@ -1,0 +1,224 @@
+package resource
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+
+	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// Member returns the Access that gives users access to the records of the groups in which they have one of the roles, or any role
+// if roles is empty. field has the ID of the group; see Group. Admins and the master key have access to all records. A rule of your
+// own can call Member for the caller that it receives:
+//
+//	func visible(caller access.Principal) store.Filter {
+//		if caller.ActsForAll() {
+//			return nil
+//		}
+//		return store.Or(store.Eq("state", "published"), resource.Member("teamId")(caller))
+//	}
+func Member(field string, roles ...access.Role) Access {
+	return func(caller access.Principal) store.Filter {
+		if !caller.IsUser() || caller.ActsForAll() {
+			return Admins(caller)
+		}
+		var ids []store.ID
+		for _, m := range caller.Memberships(field) {
+			if len(roles) == 0 || slices.Contains(roles, m.Role) {
+				ids = append(ids, m.Group)
+			}
+		}
+		slices.SortFunc(ids, func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) }) // see digest
+		if len(ids) == 1 {
+			return store.Eq(field, ids[0]) // an engine reads the index in order
+		}
+		return store.In(field, store.Values(ids)...)
+	}
+}
+
+// OrganizationMember returns Member for the field organizationId.
+func OrganizationMember(roles ...access.Role) Access { return Member(OrganizationID, roles...) }
+
+// groups are the memberships of the users in a field.
+type groups struct {
+	field   string
+	members access.MembershipReader
+}
+
+// Members makes the memberships of the caller available to the rules of the collection, for Member with the field. A reference from
+// Group does that for its field. For the groups themselves, the field is "id". Call Members before the server starts.
+func (c *Collection[D]) Members(field string, m access.MembershipReader) {
+	c.groups = append(c.groups, groups{field, m})
+}
+
+// Method is a method of a Collection that writes.
+type Method string
+
+// The methods.
+const (
+	Create Method = "create"
+	Update Method = "update"
+	Delete Method = "delete"
+)
+
+// Narrow lets only the callers use the method for a record for which rule selects the record, besides the rules of Open. Other
+// callers get Forbidden. A rule for Create can depend only on the owner and the group of the record. Call Narrow before the server
+// starts.
+func (c *Collection[D]) Narrow(method Method, rule Access) {
+	if c.narrow == nil {
+		c.narrow = map[Method]Access{}
+	}
+	c.narrow[method] = rule
+}
+
+// selected returns what a rule selects for the caller, with the memberships of the caller. A nil filter selects all records.
+func (c *Collection[D]) selected(ctx context.Context, caller access.Principal, rule Access) (store.Filter, error) {
+	if rule == nil {
+		return nil, nil
+	}
+	if !caller.IsUser() || caller.ActsForAll() {
+		return rule(caller), nil
+	}
+	for _, g := range c.groups {
+		list, err := caller.MembershipsIn(ctx, g.members)
+		if err != nil {
+			return nil, err
+		}
+		caller = caller.WithMemberships(g.field, list)
+	}
+	return rule(caller), nil
+}
+
+// group returns the reference to the group of the records, or nil.
+func (c *Collection[D]) group() *Reference {
+	i := slices.IndexFunc(c.references, func(r Reference) bool { return r.groups != nil })
+	if i < 0 {
+		return nil
+	}
+	return &c.references[i]
+}
+
+// groupsOf implements Target.
+func (c *Collection[D]) groupsOf(ctx context.Context, ids []store.ID) (map[store.ID]store.ID, access.MembershipReader, error) {
+	r := cmp.Or(c.group(), c.parent())
+	if r == nil {
+		return nil, nil, nil
+	}
+	docs, err := c.all.List(ctx, store.Query{Filter: store.In("id", store.Values(ids)...), Fields: []string{r.field}})
+	if err != nil {
+		return nil, nil, err
+	}
+	list := make([]store.Document, len(docs))
+	for i, doc := range docs {
+		list[i] = doc
+	}
+	return c.groupsOfDocs(ctx, list)
+}
+
+// groupsOfDocs is groupsOf for documents, which can be new.
+func (c *Collection[D]) groupsOfDocs(ctx context.Context, docs []store.Document) (map[store.ID]store.ID, access.MembershipReader, error) {
+	r, above := c.group(), map[store.ID]store.ID(nil)
+	var members access.MembershipReader
+	if r != nil {
+		members = r.groups
+	} else if r = c.parent(); r == nil {
+		return nil, nil, nil
+	} else {
+		var err error
+		if above, members, err = r.target.groupsOf(ctx, idsIn(*r, docs)); err != nil || members == nil {
+			return nil, nil, err
+		}
+	}
+	groups := make(map[store.ID]store.ID, len(docs))
+	for _, doc := range docs {
+		id := idsOf(r.value(doc))[0]
+		if above != nil {
+			id = above[id]
+		}
+		groups[store.IDOf(doc)] = id
+	}
+	return groups, members, nil
+}
+
+// idsIn returns the IDs that the documents have in the reference, each once.
+func idsIn(r Reference, docs []store.Document) (ids []store.ID) {
+	for _, doc := range docs {
+		ids = append(ids, idsOf(r.value(doc))...)
+	}
+	slices.SortFunc(ids, func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) })
+	return slices.Compact(ids)
+}
+
+// sameGroup returns a function that reports whether a document, given by its ID, and a record with one of the IDs in the reference
+// belong to the same group. It returns nil if one of the two collections has no groups, or if their groups are of different kinds.
+func (c *Collection[D]) sameGroup(ctx context.Context, r Reference, docs []store.Document, ids []store.ID) (func(doc, id store.ID) bool, error) {
+	if r.isOwner || r.parent != nil || r.groups != nil || len(ids) == 0 {
+		return nil, nil
+	}
+	groups, members, err := c.groupsOfDocs(ctx, docs)
+	if err != nil || members == nil {
+		return nil, err
+	}
+	of := make(map[store.ID]store.ID, len(ids))
+	for chunk := range slices.Chunk(ids, maxChecked) {
+		part, referred, err := r.target.groupsOf(ctx, chunk)
+		if err != nil || referred != members {
+			return nil, err
+		}
+		maps.Copy(of, part)
+	}
+	return func(doc, id store.ID) bool { return of[id] == groups[doc] }, nil
+}
+
+// mayCreate fails with Forbidden if Narrow does not let the caller create the record.
+func (c *Collection[D]) mayCreate(ctx context.Context, caller access.Principal, doc D) error {
+	rule, err := c.selected(ctx, caller, c.narrow[Create])
+	if err != nil {
+		return err
+	}
+	scope := map[string]store.ID{}
+	for _, r := range c.references {
+		if r.isOwner || r.groups != nil {
+			for _, id := range idsOf(r.value(doc)) {
+				scope[r.field] = id
+			}
+		}
+	}
+	if !selects(rule, scope) {
+		return apperr.New(apperr.Forbidden, "Your role does not allow you to create this record.")
+	}
+	return nil
+}
+
+// setGroup sets the group of a new record that has none to the only group of the caller. ValidationFailed: the caller has none or
+// several.
+func (c *Collection[D]) setGroup(ctx context.Context, caller access.Principal, doc *D) error {
+	r := c.group()
+	if r == nil {
+		return nil
+	}
+	field := reflect.ValueOf(doc).Elem().FieldByIndex(r.index)
+	if !field.IsZero() {
+		return nil
+	}
+	list, err := caller.MembershipsIn(ctx, r.groups)
+	if err != nil {
+		return err
+	}
+	if len(list) != 1 {
+		return invalid([]apperr.Field{r.required()})
+	}
+	field.Set(reflect.ValueOf(list[0].Group))
+	return nil
+}
+
+// required is the error of a record without a group.
+func (r Reference) required() apperr.Field {
+	return apperr.Field{In: "body", Param: r.field, Code: apperr.Required, Message: "Is required, unless the caller is a member of exactly one."}
+}
