@@ -193,6 +193,25 @@ func (b *builder) orderBy(order []store.Order) *builder {
 	return b
 }
 
+// orderByColumns orders the rows of a statement whose columns k0, k1 and so on are those of the order.
+func (b *builder) orderByColumns(order []store.Order) *builder {
+	separator := " ORDER BY k"
+	for i, o := range order {
+		b.write(separator, strconv.Itoa(i))
+		separator = ",k"
+		if o.Desc {
+			b.write(" DESC")
+		}
+	}
+	return b
+}
+
+// limit limits the rows. A limit of 0 means no limit.
+func (b *builder) limit(limit, skip int) *builder {
+	// With "+0", SQLite does not prepare the statement again for each value of the parameter.
+	return b.write(" LIMIT ").bind(int64(cmp.Or(limit, -1))).write("+0 OFFSET ").bind(int64(skip)).write("+0")
+}
+
 // part is a section of a list: the rows that filter selects, sorted by order.
 type part struct {
 	filter store.Filter

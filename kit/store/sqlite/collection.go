@@ -358,6 +358,11 @@ func (c *collection) rows(
 // with q.Fields. For a scan, the last column has the whole document. The statement of a scan has no limit and no offset,
 // because rows applies them to the matching documents.
 func (c *collection) selectPart(q store.Query, p part, plan *searchPlan, limit int) *builder {
+	if plan == nil {
+		if ranges := c.ranges(p); ranges != nil {
+			return c.selectRanges(q, p, ranges, limit)
+		}
+	}
 	b := c.build("SELECT ").docColumn(q.Fields)
 	skip := q.Skip
 	if plan.needsScan() {
@@ -368,7 +373,5 @@ func (c *collection) selectPart(q store.Query, p part, plan *searchPlan, limit i
 	}
 	b.write(" FROM ", c.table, " WHERE ")
 	b.plan = plan
-	b.where(p.filter).orderBy(p.order)
-	// With "+0", SQLite does not prepare the statement again for each value of the parameter.
-	return b.write(" LIMIT ").bind(int64(cmp.Or(limit, -1))).write("+0 OFFSET ").bind(int64(skip)).write("+0")
+	return b.where(p.filter).orderBy(p.order).limit(limit, skip)
 }

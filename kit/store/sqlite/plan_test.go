@@ -70,6 +70,8 @@ func TestPlans(t *testing.T) {
 		{store.Query{Sort: by("-createdAt"), Filter: store.Eq("userId", id)}, "articles:userId,createdAt"},
 		{store.Query{Sort: by("createdAt"), Filter: store.Eq("userId", id), After: []any{now, id}}, "articles:userId,createdAt"},
 		{store.Query{Sort: by("-createdAt"), Filter: store.Eq("userId", id), After: []any{now, id}}, "articles:userId,createdAt"},
+		{store.Query{Sort: by("-createdAt"), Filter: store.In("userId", id, store.NewID())}, "articles:userId,createdAt"},
+		{store.Query{Sort: by("createdAt"), Filter: store.And(store.Ne("title", "a"), store.In("userId", id, store.NewID(), id)), After: []any{now, id}}, "articles:userId,createdAt"},
 		{store.Query{Sort: by("userId", "createdAt")}, "articles:userId,createdAt"},
 		{store.Query{Sort: by("userId", "createdAt"), After: []any{id, now, id}}, "articles:userId,createdAt"},
 		{store.Query{Sort: by("-userId", "-createdAt"), After: []any{id, nil, id}}, "articles:userId,createdAt"},

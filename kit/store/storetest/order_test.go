@@ -55,6 +55,8 @@ func testOrder(t *testing.T, open Opener) {
 		}{
 			{nil, func(doc) bool { return true }},
 			{store.Eq("kind", "a"), func(d doc) bool { return d.Kind == "a" }},
+			{store.And(store.Gt("score", 0), store.In("kind", "b", "a", "b", "c")), func(d doc) bool { return d.Score > 0 }}, // an engine can merge ranges of an index
+			{store.In("rank", 0, 2), func(d doc) bool { return d.Rank != nil && *d.Rank != 1 }},
 			{store.Or(store.Eq("name", nil), store.Gt("score", 0)), func(d doc) bool { return d.Name == nil || d.Score > 0 }},
 		} {
 			t.Run(fmt.Sprint(sort, filter.f), func(t *testing.T) {
