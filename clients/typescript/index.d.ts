@@ -290,7 +290,7 @@ export interface Session {
   /** Signs in with a provider: with the fields that POST /auth/{provider} requires. */
   signIn(proof: { provider: string } & Schemas['PostAuthByProviderBody'], options?: Options): Promise<User>
   /** Signs in with a passkey, in a page. Also rejects with the errors of navigator.credentials.get. */
-  signIn(proof: { passkey: true }, options?: Options): Promise<User>
+  signIn(proof: { passkey: true; mediation?: CredentialMediationRequirement }, options?: Options): Promise<User>
   /** Completes a sign-in that was rejected with code second_factor_required, with the challenge of the Problem. */
   signIn(proof: { challenge: string; code: string } | { challenge: string; recovery_code: string }, options?: Options): Promise<User>
   /** Creates a user, and signs in. */

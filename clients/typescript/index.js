@@ -424,11 +424,11 @@ function createSession(base, masterKey, shared, call) {
   }
 
   /** Makes the request of a way to sign in. Resolves to the body of the response. */
-  async function prove({ email, password, challenge, emailCode, provider, passkey, ...proof }, options) {
+  async function prove({ email, password, challenge, emailCode, provider, passkey, mediation, ...proof }, options) {
     if (provider) return send('POST', '/auth/{provider}', options, { path: { provider }, body: proof })
     if (passkey) {
       const { challenge, publicKey } = await send('POST', '/auth/passkey/options', options)
-      const request = { publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(publicKey), signal: options?.signal }
+      const request = { publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(publicKey), mediation, signal: options?.signal }
       const credential = await navigator.credentials.get(request)
       return send('POST', '/auth/passkey', options, { body: { challenge, credential: credential.toJSON() } })
     }

@@ -1,27 +1,32 @@
-// Shows that ten concurrent calls make one refresh: after a reload, and after the access token has expired.
+// Shows that a reloaded page keeps the session, and that ten concurrent calls make one refresh after the access token has become invalid.
 // Run it by the guide: docs/authentication.md.
-import { Session, memoryStore } from './session.mjs'
+import { createClient } from '../../clients/typescript/index.js'
 
 let refreshes = 0
-let expired = 0 // number of calls that still send an invalid token
-const real = fetch
-globalThis.fetch = (url, init) => {
-  if (url.endsWith('/auth/refresh')) refreshes++
-  else if (expired-- > 0) init.headers.Authorization += 'x'
-  return real(url, init)
+let invalid = 0 // number of calls that still send an invalid token
+const items = new Map()
+const options = {
+  url: 'http://localhost:9000',
+  storage: { // as localStorage of a page
+    getItem: (key) => items.get(key) ?? null, setItem: (key, value) => items.set(key, value), removeItem: (key) => items.delete(key),
+  },
+  fetch(url, init) {
+    if (url.endsWith('/auth/refresh')) refreshes++
+    else if (invalid-- > 0) init.headers.set('Authorization', 'Bearer invalid')
+    return fetch(url, init)
+  },
 }
-const ten = (session) => Promise.all(Array.from({ length: 10 }, () => session.call('/users/me')))
+const ten = (api) => Promise.all(Array.from({ length: 10 }, () => api.request('GET', '/users/me')))
 
-const store = memoryStore()
-await new Session('http://localhost:9000', store).signIn('grace@example.com', 'first compiler')
-const reloaded = new Session('http://localhost:9000', store)
+await createClient(options).session.signIn({ email: 'grace@example.com', password: 'first compiler' })
+const reloaded = createClient(options)
 await ten(reloaded)
-console.log(`reloaded: 10 calls, ${refreshes} refresh`)
+console.log(`reloaded: 10 calls as ${reloaded.session.user.name}, ${refreshes} refreshes`)
 
-expired = 10
+invalid = 10
 await ten(reloaded)
-console.log(`expired: 10 calls, ${refreshes - 1} refresh`)
+console.log(`invalid token: 10 calls, ${refreshes} refresh`)
 
-await reloaded.signOut()
-const error = await reloaded.call('/users/me').catch((problem) => problem)
-console.log(`signed out: ${error.code ?? error.message}, signed in ${await reloaded.signedIn()}`)
+await reloaded.session.signOut()
+const error = await reloaded.request('GET', '/users/me').catch((problem) => problem)
+console.log(`signed out: ${error.code}, user ${reloaded.session.user}`)

@@ -52,7 +52,8 @@ var signIns = []struct{ path, comment, argument, result string }{
 	{"/auth/email-code", "Emails a code. The challenge is for the sign-in with the code.", "{ email: string }", "{ challenge: string }"},
 	{"/auth/email-code", "Signs in with an emailed code.", "{ challenge: string; emailCode: string }", "User"},
 	{"/auth/{provider}", "Signs in with a provider: with the fields that POST /auth/{provider} requires.", "{ provider: string } & Schemas['PostAuthByProviderBody']", "User"},
-	{"/auth/passkey", "Signs in with a passkey, in a page. Also rejects with the errors of navigator.credentials.get.", "{ passkey: true }", "User"},
+	{"/auth/passkey", "Signs in with a passkey, in a page. Also rejects with the errors of navigator.credentials.get.",
+		"{ passkey: true; mediation?: CredentialMediationRequirement }", "User"},
 	{"/auth/second-factor", "Completes a sign-in that was rejected with code second_factor_required, with the challenge of the Problem.",
 		"{ challenge: string; code: string } | { challenge: string; recovery_code: string }", "User"},
 }

@@ -85,7 +85,8 @@ func readSource(ctx context.Context, dir string, r runtime) (source, error) {
 }
 
 // isRuntime reports whether a file belongs to a copy of the runtime. A copy has kit, middleware, server, testkit and the
-// generators of scripts without their tests, the template with its tests, and the guides with their examples.
+// generators of scripts without their tests, the template with its tests, and the guides with their examples and
+// the client that these import.
 func isRuntime(name string) bool {
 	parts := strings.Split(name, "/")
 	tests := strings.HasSuffix(name, "_test.go") || slices.Contains(parts, "testdata")
@@ -94,6 +95,8 @@ func isRuntime(name string) bool {
 		return true
 	case "docs":
 		return parts[1] == "examples" || len(parts) == 2 && slices.Contains([]string{".go", ".json", ".md"}, path.Ext(name))
+	case "clients":
+		return path.Ext(name) == ".js"
 	case "kit", "middleware", "server", "testkit":
 		return !tests
 	case "scripts":

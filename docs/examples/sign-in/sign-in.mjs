@@ -1,15 +1,16 @@
 // The code of the page. It shows one section at a time. Links lead to sections (#sign-up); the links in emails lead to this page
 // with a token (#reset=…, #verify=…), and so do the providers (?code=…&state=…).
-import { Session, send } from '../session.mjs'
-import { comeBack, leave } from '../social.mjs'
+import { createClient } from '../client/index.js'
+import { comeBack, leave, link } from '../social.mjs'
 
-const api = document.documentElement.dataset.api
+const api = createClient({ url: document.documentElement.dataset.api, storage: localStorage })
+const { session } = api
 const here = location.origin + location.pathname
+const ofLink = () => ({ params: { path: { token } } })
 const linkTo = (section) => `${here}#${section}={token}` // the service replaces {token}
-const session = new Session(api)
 
 let challenge // of the second factor
-let emailed // { email, challenge } of a code by email
+let emailed // the challenge of a code by email
 let token // of the link in an email
 let autofill // aborts the request for a passkey in the autofill of the email field
 
@@ -49,12 +50,13 @@ function clear() {
 /** Shows an error: next to the fields that it names, and otherwise at the top. */
 function complain(error) {
   const form = $('main > section:not([hidden]) form')
-  const others = (error.errors ?? []).filter(({ param, message }) => {
+  const errors = Object.values(error.errors ?? {}).flat()
+  const others = errors.filter(({ param, message }) => {
     const field = form && $(`[name="${param}"], [data-param="${param}"]`, form)
     if (field) mark(field, message)
     return !field
   })
-  if (!error.errors?.length) $('#alert').textContent = sentence(error)
+  if (!errors.length) $('#alert').textContent = sentence(error)
   else if (others.length) $('#alert').textContent = others.map(({ param, message }) => `${param}: ${message}`).join(' ')
   $('[aria-invalid]')?.focus()
 }
@@ -69,9 +71,9 @@ function mark(field, message) {
 function sentence(error) {
   if (error.name === 'NotAllowedError') return 'No passkey was used. Try again, or choose another way.'
   if (error.name === 'InvalidStateError') return 'This device has a passkey of your account.'
-  if (error instanceof TypeError) console.error(error) // of fetch, or a mistake in this code
-  if (error instanceof TypeError) return 'The service is unreachable. Try again later.'
-  return error.message + (error.retryAfter ? ` Try again in ${error.retryAfter} seconds.` : '')
+  if (error.code === 'network') return 'The service is unreachable. Try again later.'
+  if (error instanceof TypeError) console.error(error) // a mistake in this code
+  return error.message
 }
 
 let running = null // the action that runs, as a promise
@@ -113,7 +115,7 @@ async function offerPasskeys() {
   const mine = autofill = new AbortController()
   try {
     if (!(await PublicKeyCredential.isConditionalMediationAvailable())) return
-    await session.signInWithPasskey({ mediation: 'conditional', signal: mine.signal })
+    await session.signIn({ passkey: true, mediation: 'conditional' }, { signal: mine.signal })
   } catch (error) {
     if (error.status === 401 && !mine.signal.aborted) return act(() => { show('sign-in'); throw error }) // the options expire after 5 minutes
     return // otherwise aborted, or not supported
@@ -125,7 +127,7 @@ async function offerPasskeys() {
 async function usePasskey() {
   autofill?.abort() // a page can have one request
   try {
-    await enter(() => session.signInWithPasskey())
+    await enter(() => session.signIn({ passkey: true }))
   } catch (error) {
     offerPasskeys()
     throw error
@@ -133,45 +135,50 @@ async function usePasskey() {
 }
 
 const requestCode = async (email) => {
-  emailed = { email, challenge: await session.requestEmailCode(email) }
+  emailed = await session.signIn({ email })
   show('email-code')
   say(`If ${email} can sign in, the code is on its way.`)
 }
 
 /** What the forms do, by their section. */
 const forms = {
-  'sign-in': ({ email, password }) => enter(() => session.signIn(email, password)),
+  'sign-in': ({ email, password }) => enter(() => session.signIn({ email, password })),
   'sign-up': async ({ email, password }) => {
-    await send(`${api}/users`, { method: 'POST', json: { email, password } })
-    await enter(() => session.signIn(email, password))
+    await enter(() => session.signUp({ email, password }))
     await requestVerification()
   },
   'second-factor': async ({ code }) => {
     const proof = /^[\d\s]+$/.test(code) ? { code } : { recovery_code: code }
-    await enter(() => session.secondFactor(challenge, proof))
+    await enter(() => session.signIn({ challenge, ...proof }))
   },
   email: ({ email }) => requestCode(email),
-  'email-code': ({ code }) => enter(() => session.signInWithEmailCode(emailed.challenge, code)),
+  'email-code': ({ code }) => enter(() => session.signIn({ ...emailed, emailCode: code })),
   forgotten: async ({ email }) => {
-    await send(`${api}/password-resets`, { method: 'POST', json: { email, link: linkTo('reset') } })
+    await api.request('POST', '/password-resets', { body: { email, link: linkTo('reset') } })
     show('sign-in')
     say(`If ${email} has an account, a link to set a new password is on its way.`)
   },
   reset: async ({ password }) => {
-    const { email } = await send(`${api}/password-resets/${token}`, { method: 'PUT', json: { password } })
-    await enter(() => session.signIn(email, password))
+    const { email } = await api.request('PUT', '/password-resets/{token}', { ...ofLink(), body: { password } })
+    await enter(() => session.signIn({ email, password }))
     say('The password has been set.')
   },
   verify: async () => {
-    const { email } = await send(`${api}/email-verifications/${token}`, { method: 'PUT' })
+    const { email } = await api.request('PUT', '/email-verifications/{token}', ofLink())
     await home()
     say(`The address of the account is ${email}.`)
   },
   'add-passkey': async ({ name }) => {
-    await session.addPasskey(name || undefined)
+    await addPasskey(name || undefined)
     await showAccount()
     say('The passkey has been added.')
   },
+}
+
+async function addPasskey(name) {
+  const { challenge, publicKey } = await api.request('POST', '/users/me/passkeys/options')
+  const credential = await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) })
+  await api.request('POST', '/users/me/passkeys', { body: { challenge, credential: credential.toJSON(), name } })
 }
 
 // ---- Providers
@@ -180,15 +187,15 @@ let providers = []
 const loading = loadProviders().catch(complain)
 
 async function loadProviders() {
-  const { rows } = await send(`${api}/auth/providers`)
+  const { rows } = await api.request('GET', '/auth/providers')
   providers = rows.filter(({ id }) => id !== 'apple') // Apple posts its response, which a page cannot receive
   drawProviders($('#sign-in .providers'), providers, false)
 }
 
-function drawProviders(list, rows, link) {
+function drawProviders(list, rows, linking) {
   list.replaceChildren(...rows.map((row) => {
     const button = Object.assign(document.createElement('button'), { type: 'button', textContent: `${list.dataset.text} ${row.name}` })
-    button.onclick = () => act(async () => location.assign(await leave({ ...row, redirectURI: here }, { link })))
+    button.onclick = () => act(async () => location.assign(await leave({ ...row, redirectURI: here }, { linking })))
     return button
   }))
 }
@@ -197,8 +204,8 @@ async function returnFromProvider() {
   const address = location.href
   history.replaceState(null, '', here) // the code stays out of the history
   show('sign-in')
-  const { provider, link, proof } = comeBack(address)
-  await (link ? session.link(provider, proof).then(showAccount) : enter(() => session.signInWith(provider, proof)))
+  const { proof, linking } = comeBack(address)
+  await (linking ? link(api, proof).then(showAccount) : enter(() => session.signIn(proof)))
 }
 
 // ---- The account
@@ -206,7 +213,7 @@ async function returnFromProvider() {
 async function showAccount() {
   await loading
   const paths = ['/users/me', '/users/me/passkeys', '/auth/identities']
-  const [user, passkeys, identities] = await Promise.all(paths.map((path) => session.call(path)))
+  const [user, passkeys, identities] = await Promise.all(paths.map((path) => api.request('GET', path)))
   fill('account', { email: user.email })
   $('[data-unverified]').hidden = user.emailVerified
   const item = (text) => Object.assign(document.createElement('li'), { textContent: text })
@@ -221,7 +228,7 @@ async function showAccount() {
 }
 
 async function requestVerification() {
-  await session.call('/users/me/email-verification', { method: 'POST', json: { link: linkTo('verify') } })
+  await api.request('POST', '/users/me/email-verification', { body: { link: linkTo('verify') } })
   say('A link that verifies the address is on its way.')
 }
 
@@ -240,7 +247,7 @@ const actions = {
 async function openReset(secret) {
   token = secret
   try {
-    fill('reset', { name: (await send(`${api}/password-resets/${token}`)).user.name })
+    fill('reset', { name: (await api.request('GET', '/password-resets/{token}', ofLink())).user.name })
     show('reset')
   } catch (error) {
     show('forgotten')
@@ -253,7 +260,7 @@ const questions = { verify: 'Is this your address:', change: 'Change the address
 async function openVerification(secret) {
   token = secret
   try {
-    const { purpose, email } = await send(`${api}/email-verifications/${token}`)
+    const { purpose, email } = await api.request('GET', '/email-verifications/{token}', ofLink())
     fill('verify', { purpose: questions[purpose], email })
     show('verify')
   } catch (error) {
@@ -264,7 +271,7 @@ async function openVerification(secret) {
 
 /** Shows the account, or the sign-in without a session. */
 async function home(options) {
-  if (!(await session.signedIn())) return show('sign-in', options)
+  if (!session.user) return show('sign-in', options)
   try {
     await showAccount()
   } catch (error) {
@@ -290,7 +297,7 @@ for (const form of document.forms) {
     act(async () => {
       const errors = [...form.elements].filter((field) => field.required && !field.value)
         .map(({ name }) => ({ param: name, message: 'Please fill this in.' }))
-      if (errors.length) throw Object.assign(new Error(), { errors })
+      if (errors.length) throw Object.assign(new Error(), { errors: [errors] })
       await forms[id](Object.fromEntries(new FormData(form)))
     })
   }

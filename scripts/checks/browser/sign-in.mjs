@@ -4,36 +4,16 @@
 //   npm --prefix scripts/checks/browser ci && npm --prefix scripts/checks/browser run sign-in
 
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { withBrowser } from './chromium.mjs'
-import { root, timeout, withBuilt, withService } from './service.mjs'
+import { watch, withPage, withProgram } from './page.mjs'
+import { root, withBuilt, withService } from './service.mjs'
 import { totp } from './totp.mjs'
 
 const pictures = join(root, 'tmp', 'sign-in')
 const password = 'analytical engine'
-
-/** Starts a program, calls job with the first match in its output, and stops the program. */
-async function withProgram(command, args, pattern, job) {
-  const program = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = new Promise((resolve) => program.once('exit', resolve))
-  try {
-    const match = await new Promise((resolve, reject) => {
-      let printed = ''
-      setTimeout(() => reject(new Error(`${command} has not printed ${pattern}: ${printed}`)), timeout).unref()
-      program.once('error', reject)
-      program.stdout.setEncoding('utf8').on('data', (text) => {
-        printed += text
-        if (pattern.test(printed)) resolve(printed.match(pattern))
-      })
-    })
-    await job(match)
-  } finally {
-    program.kill('SIGTERM')
-    await ended
-  }
-}
 
 /** Starts the fake providers, and calls job with their settings. */
 async function withProviders(dir, job) {
@@ -41,34 +21,6 @@ async function withProviders(dir, job) {
   assert.equal(spawnSync('go', ['build', '-o', binary, './providers'], { cwd: join(root, 'scripts', 'checks'), stdio: 'inherit' }).status, 0, 'go build')
   await withProgram(binary, ['-port', '0'], /^[^]*and open /, ([printed]) =>
     job(Object.fromEntries([...printed.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]))))
-}
-
-/** Serves a copy of the page that calls the API at the address, and calls job with the URL of the page. */
-async function withPage(dir, address, job) {
-  const copy = join(dir, 'examples')
-  cpSync(join(root, 'docs', 'examples'), copy, { recursive: true })
-  const index = join(copy, 'sign-in', 'index.html')
-  writeFileSync(index, readFileSync(index, 'utf8').replaceAll('http://localhost:9000', address))
-  await withProgram(process.execPath, [join(copy, 'serve.mjs'), '0'], /http:\S+/, ([url]) => job(url))
-}
-
-/** Records errors of a page, and its requests to other addresses. */
-function watch(page, addresses) {
-  const faults = []
-  page.on('request', (request) => {
-    const url = request.url()
-    if (!/^data:/.test(url) && !addresses.some((address) => url.startsWith(address))) faults.push(`a request to another address: ${url}`)
-  })
-  page.on('requestfailed', (request) => {
-    const text = request.failure()?.errorText
-    if (text !== 'net::ERR_ABORTED') faults.push(`failed: ${request.url()} ${text}`) // Chromium also reports 204 as aborted
-  })
-  page.on('console', (message) => {
-    const problem = /^Failed to load resource: the server responded with a status of 4/.test(message.text()) // the browser logs each
-    if (message.type() === 'error' && !problem) faults.push(`console: ${message.text()}`)
-  })
-  page.on('pageerror', (error) => faults.push(`error in the page: ${error.message}`))
-  return faults
 }
 
 /** Runs in the page: returns the faults of its layout and of its labels. */
@@ -369,7 +321,7 @@ rmSync(pictures, { recursive: true, force: true })
 mkdirSync(pictures, { recursive: true })
 await withBuilt((binary, dir) => withBrowser(dir, (browser) => withProviders(dir, (settings) =>
   withService(binary, { APP_ENV: 'development', PUBLIC_SIGNUP: 'true', ...settings }, (service) =>
-    withPage(dir, service.address, async (url) => {
+    withPage('sign-in', dir, service.address, async (url) => {
       for (const width of [390, 1280]) await visit(browser, url, width, service, [settings.GOOGLE_ISSUER, settings.GITHUB_URL])
     })))))
 console.log(`what the page showed: ${pictures}`)

@@ -1,4 +1,4 @@
-// Reads streams of changes with curl, the npm package eventsource and docs/examples/changes.mjs: directly, and behind nginx and
+// Reads streams of changes with curl, the npm package eventsource and the client of clients/typescript: directly, and behind nginx and
 // Caddy, if these are installed.
 //
 //   npm --prefix scripts/checks/changes ci && npm --prefix scripts/checks/changes test
@@ -10,8 +10,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { EventSource } from 'eventsource'
-import { Records } from '../../../docs/examples/changes.mjs'
+import { createClient } from '../../../clients/typescript/index.js'
 import { withBuilt, withService } from '../browser/service.mjs'
+import { keep } from './copy.mjs'
 import { freePort, inTime, proxies, until } from './proxies.mjs'
 
 /** Starts a proxy, calls job with its address, and stops it. */
@@ -51,9 +52,9 @@ async function check(name, address, create, token) {
   let output = ''
   curl.stdout.setEncoding('utf8').on('data', (text) => { output += text })
   const stop = new AbortController()
-  const records = new Records(`${address}/articles`, token)
+  const titles = new Map()
   let loaded = false
-  const followed = records.follow(stop.signal, ({ event }) => { loaded ||= event === 'loaded' })
+  const followed = keep(createClient({ url: address, token }), titles, () => { loaded = true }, stop.signal)
   try {
     await until(`${name}: the clients are connected`, () => events.length > 0 && output.includes('event: ready') && loaded)
     const begun = performance.now()
@@ -61,14 +62,14 @@ async function check(name, address, create, token) {
     await until(`${name}: eventsource receives the event`, () => events.some(([type, title]) => type === 'created' && title === `behind ${name}`))
     console.log(`${name}: ${Math.round(performance.now() - begun)} ms from the request to the event`)
     await until(`${name}: curl receives the event`, () => output.includes(`"title":"behind ${name}"`))
-    await until(`${name}: the copy has the article`, () => records.has(id))
+    await until(`${name}: the copy has the article`, () => titles.has(id))
     assert.ok(events.at(-1)[2], 'an event has an id')
   } finally {
     source.close()
     curl.kill()
     if (name === 'direct') gc() // it must not end the effect of the signal
     stop.abort()
-    await inTime(`${name}: changes.mjs stops`, followed)
+    await inTime(`${name}: follow ends`, followed)
   }
 }
 

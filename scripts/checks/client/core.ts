@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { type Client, Problem, createClient } from 'ginseng-client'
-import type { Service } from './account.js'
+import type { Service } from './service.js'
 import * as guide from './guide/client.js'
 import { type Fault, type Proxy, withProxy } from './faults.js'
 

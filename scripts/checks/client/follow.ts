@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Change, type Client, Problem, type Records, createClient } from 'ginseng-client'
-import type { Service } from './account.js'
+import type { Service } from './service.js'
 import { type Proxy, withProxy } from './faults.js'
+import * as guide from './guide/follow.js'
 
 const password = 'analytical engine'
 type Article = Records['article']
@@ -54,6 +55,7 @@ export async function run(service: Service) {
     const followed = createClient({ url: proxy.address })
     await followed.session.signIn({ email: 'emmy@example.com', password })
     await test('follow', () => changes(followed, api, user.id))
+    await test('the guide to changes', () => guided(followed, api))
     await test('follow through faults', () => faulty(followed, api, proxy))
     await test('follow of nested records', () => nested(followed, api))
     await test('errors of follow', () => errors(followed, api, proxy))
@@ -80,6 +82,21 @@ async function changes(api: Client, other: Client, userId: string) {
   await api.articles.follow({ signal: AbortSignal.abort(), ...never })
   await other.articles.create({ title: 'After' })
   await other.articles.delete(article.id)
+}
+
+async function guided(api: Client, other: Client) {
+  const stop = new AbortController()
+  const shown: number[] = []
+  const followed = guide.follow(api, stop.signal, (articles) => shown.push(articles.length))
+  await until('the list', () => shown.length === 1)
+  const { id } = await other.articles.create({ title: 'For the guide' })
+  await until('the change', () => shown.length === 2)
+  await other.articles.delete(id)
+  await until('the deletion', () => shown.length === 3)
+  const [first = 0] = shown
+  assert.deepEqual(shown, [first, first + 1, first])
+  stop.abort()
+  await followed
 }
 
 /** The connection is cut in each way, at each place; nothing is missing or doubled, and nothing is listed again. */

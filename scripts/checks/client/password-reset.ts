@@ -1,26 +1,23 @@
 import assert from 'node:assert/strict'
-import { connect, data } from './guide/api.js'
-import { type Service, signIn, signUp } from './account.js'
+import { createClient } from 'ginseng-client'
+import type { Service } from './service.js'
 
 /** Resets a password: gets the email, shows the reset, and sets a new password. */
-export async function run(service: Service) {
-  const { created, user } = await signUp(service, 'grace@example.com', 'first compiler')
-  const anonymous = connect(service.address)
-  const requested = await anonymous['/password-resets'].POST({
-    headers: { Authorization: `Bearer ${service.masterKey}` },
-    body: { email: created.email, link: 'http://localhost:3000/reset/{token}' },
-  })
-  assert.equal(requested.response.status, 202)
+export async function run({ address: url, masterKey, said }: Service) {
+  const server = createClient({ url, masterKey })
+  const email = 'grace@example.com'
+  await server.session.signUp({ email, password: 'first compiler' })
+  await server.request('POST', '/password-resets', { body: { email, link: 'http://localhost:3000/reset/{token}' } })
 
-  const [, token = ''] = await service.said(/http:\/\/localhost:3000\/reset\/([\w-]+)\n/)
-  const path = { token }
-  const reset = data(await anonymous['/password-resets/{token}'].GET({ params: { path } }))
-  assert.equal(reset.user.name, 'grace')
-  const common = await anonymous['/password-resets/{token}'].PUT({ params: { path }, body: { password: 'password1' } })
-  assert.equal(common.error?.errors?.[0]?.code, 'too_common')
-  data(await anonymous['/password-resets/{token}'].PUT({ params: { path }, body: { password: 'second compiler' } }))
+  const [, token = ''] = await said(/http:\/\/localhost:3000\/reset\/([\w-]+)\n/)
+  const params = { path: { token } }
+  const page = createClient({ url })
+  assert.equal((await page.request('GET', '/password-resets/{token}', { params })).user.name, 'grace')
+  const common = await page.request('PUT', '/password-resets/{token}', { params, body: { password: 'password1' } }).catch((problem: unknown) => problem)
+  assert.deepEqual(Object(common).errors.password?.map(({ code }: { code: string }) => code), ['too_common'])
+  await page.request('PUT', '/password-resets/{token}', { params, body: { password: 'second compiler' } })
 
-  await assert.rejects(user['/users/me'].GET(), { status: 401 }) // the sessions have ended
-  assert.equal((await signIn(service, created.email, 'first compiler')).response.status, 401)
-  assert.equal(data(await signIn(service, created.email, 'second compiler')).user.id, created.id)
+  await assert.rejects(server.request('GET', '/users/me'), { status: 401 }) // the sessions have ended
+  await assert.rejects(page.session.signIn({ email, password: 'first compiler' }), { status: 401 })
+  assert.equal((await page.session.signIn({ email, password: 'second compiler' })).email, email)
 }

@@ -1,6 +1,6 @@
 // Checks docs/openapi.json, the guides and the generated client: with linters; with a TypeScript compiler and a running service, by
-// generating the types from the document, extracting the code of docs/client.md, docs/changes.md and docs/examples, type-checking it
-// with the programs in this directory and running these; and with a proxy that compares requests and responses with the document.
+// extracting the code of docs/client.md and docs/changes.md, type-checking it with the programs in this directory and running these; and
+// with a proxy that compares requests and responses with the document.
 //
 // The service is a copy of the repository with resources of each kind, so that their client is tested too.
 //
@@ -88,23 +88,18 @@ mkdirSync(guide)
 const document = join(root, 'docs', 'openapi.json')
 tool('spectral', 'lint', document, '--fail-severity', 'warn', '--quiet')
 tool('redocly', 'lint', document)
-const [, flags] = readFileSync(join(root, 'docs', 'client.md'), 'utf8').match(/^npx openapi-typescript \S+ (.+) --output /m)
-tool('openapi-typescript', document, ...flags.split(' '), '--output', join(guide, 'schema.d.ts'))
 takeOut('client.md', /ts$/)
 takeOut('changes.md', /ts$/)
-const examples = ['session.mjs', 'changes.mjs']
-for (const name of examples) cpSync(join(root, 'docs', 'examples', name), join(guide, name))
 const project = mkdtempSync(join(tmpdir(), 'project-'))
 process.once('exit', () => rmSync(project, { recursive: true, force: true }))
 addResources(project)
 const readme = readFileSync(join(generated, 'README.md'), 'utf8').match(/^```ts\n([\s\S]*?)^```$/m)
 writeFileSync(join(guide, 'readme.ts'), readme[1]) // is type-checked, and not run
-tool('openapi-typescript', join(project, 'docs', 'openapi.json'), ...flags.split(' '), '--output', join(generated, 'independent.d.ts'))
+tool('openapi-typescript', join(project, 'docs', 'openapi.json'), '--default-non-nullable=false', '--output', join(generated, 'independent.d.ts'))
 const installed = join(here, 'node_modules', 'ginseng-client') // as npm install DIR does
 rmSync(installed, { force: true })
 symlinkSync(generated, installed)
 tool('tsc')
-for (const name of examples) cpSync(join(guide, name), join(build, 'guide', name))
 
 await withBuilt(async (binary) => {
   await withService(binary, { PUBLIC_SIGNUP: 'true' }, async (service) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type SessionClient, type SessionStorage, createClient } from 'ginseng-client'
-import type { Service } from './account.js'
+import type { Service } from './service.js'
 import * as guide from './guide/sign-in.js'
 import { type Proxy, withProxy } from './faults.js'
 
