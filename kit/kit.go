@@ -12,6 +12,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/migrate"
@@ -37,6 +38,7 @@ type Deps struct {
 	PublicURL   string                         // where clients reach the service, such as https://api.example.com; "": unknown, so there are no absolute links
 	Resources   *Resources                     // what package resource has opened
 	SealKeys    func(purpose string) seal.Keys // derived from the values of MASTER_KEY, in the same order
+	Files       *files.Files                   // the files of records; without FILES_URL, they cannot be stored
 	Routes      *route.Table                   // the routes of all modules; complete when the server handles requests
 }
 

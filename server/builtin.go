@@ -57,8 +57,8 @@ func (h health) Routes(r *route.Router) {
 	})
 }
 
-// sweeper deletes expired records of the server: responses to requests with an Idempotency-Key, states of rate limits, and entries
-// of the log of changes.
+// sweeper deletes expired records of the server: responses to requests with an Idempotency-Key, states of rate limits, files that no
+// record refers to, and entries of the log of changes.
 type sweeper struct {
 	deps      kit.Deps
 	responses *middleware.Idempotency
@@ -71,7 +71,10 @@ func (s sweeper) Routes(*route.Router) {}
 // Parts implements kit.Module.
 func (s sweeper) Parts() kit.Parts {
 	log := job.Job{Name: "expired-changes", Interval: job.SweepInterval, Run: s.sweepLog}
-	return kit.Parts{Jobs: append(slices.Concat(s.responses.Jobs(), s.deps.Limiter.Jobs()), log)}
+	return kit.Parts{
+		Jobs:    append(slices.Concat(s.responses.Jobs(), s.deps.Limiter.Jobs(), s.deps.Files.Jobs()), log),
+		Workers: []func(context.Context){s.deps.Files.Work},
+	}
 }
 
 func (s sweeper) sweepLog(ctx context.Context) error {

@@ -21,6 +21,7 @@ import (
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/job"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/migrate"
@@ -45,6 +46,7 @@ type DepsOptions struct {
 	Sender      email.Sender
 	Hasher      kit.Hasher
 	Observer    *telemetry.Observer // can be nil
+	Files       files.Options       // Store, TempDir and Quota; NewDeps sets the rest
 	Development bool
 	PublicURL   string // setting PUBLIC_URL; can be ""
 }
@@ -63,12 +65,14 @@ func NewDeps(o DepsOptions) kit.Deps {
 	o.Observer.Register(limiter)
 	queue := email.NewQueue(email.QueueOptions{DB: db, Sender: o.Sender, Keys: sealKeys(o.MasterKeys, "emails"), Now: o.Now, Log: o.Log, Backoff: email.Backoff[:]})
 	o.Observer.Emails(queue)
+	o.Files.DB, o.Files.Now, o.Files.Log = db, o.Now, o.Log
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxConnsPerHost, transport.MaxIdleConnsPerHost, transport.MaxResponseHeaderBytes = maxConnsPerHost, maxConnsPerHost, maxResponseHeader
 	return kit.Deps{
 		Name: o.Name, DB: db, Now: o.Now, Log: o.Log, Email: queue, Hasher: o.Observer.Hasher(o.Hasher), Limiter: limiter,
 		Cursors: listing.NewCursors(o.MasterKeys...), Digest: keyedDigest(o.MasterKeys[0]), HTTP: o.Observer.Transport(transport), Development: o.Development, PublicURL: o.PublicURL,
 		Resources: &kit.Resources{}, SealKeys: func(purpose string) seal.Keys { return sealKeys(o.MasterKeys, purpose) }, Routes: &route.Table{},
+		Files: files.New(o.Files),
 	}
 }
 

@@ -68,8 +68,12 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 	if err != nil {
 		return err
 	}
+	storage, err := openFiles(s, logger)
+	if err != nil {
+		return err
+	}
 	var draining atomic.Bool
-	handler, err := p.assemble(s, modules, DepsOptions{DB: db, Log: logger, Sender: sender, Observer: observer}, func(ctx context.Context) error {
+	handler, err := p.assemble(s, modules, DepsOptions{DB: db, Log: logger, Sender: sender, Observer: observer, Files: storage}, func(ctx context.Context) error {
 		if draining.Load() {
 			return apperr.New(apperr.Unavailable, "The service is shutting down.")
 		}
@@ -82,6 +86,9 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 		if ctx.Err() != nil {
 			return nil // stopped by a signal
 		}
+		return err
+	}
+	if err := claimFiles(ctx, s, handler.deps.Files); err != nil {
 		return err
 	}
 	handler.Migrations.Log, handler.Migrations.Progress = logger, progressWriter(logger, stderr)
@@ -97,18 +104,24 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 		err = errors.Join(err, group.Wait())
 	}()
 	group.Go(func() error {
-		if err := handler.Migrations.Run(background, pending); err != nil {
-			if ctx.Err() != nil {
-				return nil // stopped by a signal
-			}
-			return err
+		err := handler.migrateAndWork(background, pending)
+		if ctx.Err() != nil {
+			return nil // stopped by a signal
 		}
-		handler.migrating.Store(false)
-		handler.Emails.Send() // sends emails that a stopped instance left unsent
-		handler.work(background)
-		return nil
+		return err
 	})
 	return listenAndServe(background, s, handler, logger, stdout, &draining)
+}
+
+// migrateAndWork runs the pending migrations, and then the jobs and the Workers until ctx ends.
+func (h *Handler) migrateAndWork(ctx context.Context, pending []migrate.Migration) error {
+	if err := h.Migrations.Run(ctx, pending); err != nil {
+		return err
+	}
+	h.migrating.Store(false)
+	h.Emails.Send() // sends emails that a stopped instance left unsent
+	h.work(ctx)
+	return nil
 }
 
 func (p program) logStart(logger *slog.Logger, s Settings, source settings.Source) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -49,6 +50,7 @@ type Settings struct {
 	// without a user, of one network.
 	ChangesStreams     int `mapstructure:"CHANGES_STREAMS" default:"1000" validate:"min=0,max=100000"`
 	ChangesUserStreams int `mapstructure:"CHANGES_USER_STREAMS" default:"10" validate:"min=0,max=100000"`
+	Files              FileSettings
 	Traces             telemetry.Settings
 	Email              email.Settings
 }
@@ -78,6 +80,7 @@ func (s *Settings) Check(report func(name, reason string)) {
 		s.CORSOrigins = []string{"*"}
 	}
 	s.checkPublicURL(report)
+	s.Files.check(cmp.Or(s.DatabaseURL, EmbeddedURL), report)
 	s.APIRoot = strings.TrimRight(s.APIRoot, "/")
 	if s.APIRoot != "" && !rootForm.MatchString(s.APIRoot) {
 		report("API_ROOT", "must begin with / and contain only letters, digits and -._~ between slashes")

@@ -8,6 +8,7 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/email/emailtest"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/server"
@@ -21,4 +22,14 @@ func Deps(t testing.TB, db store.DB, now func() time.Time) kit.Deps {
 	})
 	t.Cleanup(func() { d.Email.Close(context.Background()) })
 	return d
+}
+
+// Storage returns a storage of files in a new directory, without a quota.
+func Storage(t testing.TB) files.Options {
+	t.Helper()
+	local, err := files.NewLocal(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files.Options{Store: local, TempDir: t.TempDir()}
 }

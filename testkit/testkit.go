@@ -23,6 +23,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/email/emailtest"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/password"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/settings"
@@ -58,7 +59,8 @@ type Config struct {
 	Log      *slog.Logger
 	Sender   email.Sender
 	Observer *telemetry.Observer
-	Modules  []kit.Module // modules in addition to those of the Service
+	Files    files.Options // the storage of files: a new directory; the zero value stands for a service without FILES_URL
+	Modules  []kit.Module  // modules in addition to those of the Service
 
 	BodyTimeout     time.Duration
 	IdempotencyWait time.Duration
@@ -88,6 +90,7 @@ type API struct {
 	env      map[string]string // settings by name
 	root     string            // value of API_ROOT
 	hasher   *password.Hasher
+	files    files.Options
 	document *document
 }
 
@@ -96,6 +99,7 @@ func Start(t testing.TB, s Service, options ...Option) *API {
 	t.Helper()
 	api := &API{
 		t: t, service: s, DB: testdb.Open(t), Clock: clock.At(time.Now()), Log: &Log{}, Email: emailtest.NewOutbox(), hasher: password.NewWeakHasher(),
+		files: Storage(t),
 		env: map[string]string{
 			"APP_ENV": "test", "DATABASE_URL": "sqlite:unused", "MASTER_KEY": MasterKey, "JWT_SECRET": Secret,
 			"RESET_LINK_ORIGINS": LinkOrigin, "VERIFY_LINK_ORIGINS": LinkOrigin, "SECURITY_NOTICES": "false",
@@ -106,10 +110,10 @@ func Start(t testing.TB, s Service, options ...Option) *API {
 	return api
 }
 
-// Instance starts another instance of the service with the same settings (Env), database, clock, log and outbox.
+// Instance starts another instance of the service with the same settings (Env), database, files, clock, log and outbox.
 func (a *API) Instance(options ...Option) *API {
 	a.t.Helper()
-	b := &API{t: a.t, service: a.service, DB: a.DB, Clock: a.Clock, Log: a.Log, Email: a.Email, hasher: a.hasher, env: maps.Clone(a.env)}
+	b := &API{t: a.t, service: a.service, DB: a.DB, Clock: a.Clock, Log: a.Log, Email: a.Email, hasher: a.hasher, files: a.files, env: maps.Clone(a.env)}
 	b.start(options)
 	return b
 }
@@ -117,7 +121,7 @@ func (a *API) Instance(options ...Option) *API {
 func (a *API) start(options []Option) {
 	a.t.Helper()
 	c := Config{
-		Env: a.env, DB: a.DB, Clock: a.Clock, Sender: a.Email, IdempotencyWait: time.Minute,
+		Env: a.env, DB: a.DB, Clock: a.Clock, Sender: a.Email, IdempotencyWait: time.Minute, Files: a.files,
 		Log: slog.New(slog.NewTextHandler(a.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, option := range options {
@@ -131,9 +135,10 @@ func (a *API) start(options []Option) {
 	a.must(os.WriteFile(filepath.Join(dir, ".env"), []byte(env.String()), 0o600))
 	var s server.Settings
 	a.must(settings.LoadPart(dir, &s))
+	c.Files.Quota = s.Files.Quota()
 	deps := server.NewDeps(server.DepsOptions{
 		Name: "test", DB: c.DB, MasterKeys: s.MasterKeys, Now: c.Clock.Now, Log: c.Log, Sender: c.Sender, Hasher: a.hasher, Observer: c.Observer,
-		PublicURL: s.PublicURL,
+		PublicURL: s.PublicURL, Files: c.Files,
 	})
 	modules, err := a.service.Modules(deps, dir)
 	a.must(err)

@@ -96,11 +96,15 @@ func New(o Options) *Files {
 	}
 }
 
-// Configured reports whether the service has storage for files. Without storage, all methods fail with NotSupported.
-func (f *Files) Configured() bool { return f.store != nil }
+// Configured reports whether the service has storage for files. Without storage, Reserve, Put and Open fail with NotSupported. A nil
+// *Files has no storage.
+func (f *Files) Configured() bool { return f != nil && f.store != nil }
 
 // Register says how to read the records of a collection that can have files. Files of a collection that nobody has registered are kept.
 func (f *Files) Register(collection string, list ListRecords) {
+	if f == nil {
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.records[collection] = list
@@ -115,7 +119,7 @@ const (
 // Put stores the bytes that Receive has received, and sets the IDs of the files. It skips files that are not staged. If Put fails,
 // it removes what it has stored. Otherwise, call Attach or Remove.
 func (f *Files) Put(ctx context.Context, owner Owner, file ...*File) error {
-	if f.store == nil {
+	if !f.Configured() {
 		return errNotConfigured
 	}
 	for i, one := range file {
@@ -217,7 +221,7 @@ func (f *Files) Release(ctx context.Context, id ...store.ID) error {
 // write; nil if there was no write. If the error does not say whether the record was written, Remove leaves the files to the sweep.
 // Remove also works if ctx has ended. It logs its own errors.
 func (f *Files) Remove(ctx context.Context, cause error, file ...*File) {
-	if f.store == nil || !isDefinite(ctx, cause) {
+	if !f.Configured() || !isDefinite(ctx, cause) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
@@ -247,7 +251,7 @@ func isDefinite(ctx context.Context, err error) bool {
 
 // Open returns the bytes of a file; on a local disk, it is an *os.File. Errors: NotFound; NotSupported.
 func (f *Files) Open(ctx context.Context, file File) (io.ReadSeekCloser, error) {
-	if f.store == nil {
+	if !f.Configured() {
 		return nil, errNotConfigured
 	}
 	return f.store.Open(ctx, file.ID)

@@ -19,25 +19,22 @@ import (
 // subdirectory with the last two digits of the ID. The names of users are no part of paths.
 type Local struct {
 	root *os.Root
+	dir  string // path of root
 }
 
-const (
-	// incoming is the subdirectory of files that are not yet complete.
-	incoming = "incoming"
-	// markerFile has the ID of the storage; see Files.Claim.
-	markerFile = "ginseng-files"
-)
+// incoming is the subdirectory of files that are not yet complete.
+const incoming = "incoming"
 
 // NewLocal returns the Store in the directory. It creates the directory if it is missing, accessible only to its owner.
 func NewLocal(dir string) (*Local, error) {
-	if err := os.MkdirAll(filepath.Join(dir, incoming), 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the directory of files: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the directory of files: %w", err)
 	}
-	return &Local{root}, nil
+	return &Local{root, dir}, nil
 }
 
 // place returns the subdirectory and the path of a file.
@@ -57,7 +54,7 @@ func (l *Local) Put(_ context.Context, id store.ID, from *os.File, size int64) e
 
 func (l *Local) put(id store.ID, from *os.File, size int64) error {
 	dir, path := place(id)
-	if err := l.makeDir(dir); err != nil {
+	if err := errors.Join(l.makeDir(incoming), l.makeDir(dir)); err != nil {
 		return err
 	}
 	temporary := incoming + "/" + id.Hex()
@@ -75,7 +72,7 @@ func (l *Local) bring(temporary string, from *os.File, size int64) error {
 	if info, err := from.Stat(); err != nil || info.Size() != size {
 		return errors.Join(err, fmt.Errorf("the file has another size than %d", size))
 	}
-	if os.Rename(from.Name(), filepath.Join(l.root.Name(), temporary)) == nil {
+	if os.Rename(from.Name(), filepath.Join(l.dir, temporary)) == nil {
 		return from.Sync()
 	}
 	to, err := l.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -58,6 +58,9 @@ func TestLocalLeftovers(t *testing.T) {
 	local, dir := newLocal(t)
 	old, recent := filepath.Join(dir, "incoming", store.NewID().Hex()), filepath.Join(dir, "incoming", store.NewID().Hex())
 	before := time.Now().Add(-24 * time.Hour)
+	if err := os.Mkdir(filepath.Dir(old), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, path := range []string{old, recent, filepath.Join(dir, "notes.txt")} {
 		if err := os.WriteFile(path, []byte("part"), 0o600); err != nil {
 			t.Fatal(err)

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"strings"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
@@ -15,115 +12,58 @@ import (
 
 func isMissing(err error) bool { return apperr.Is(err, apperr.NotFound) }
 
-// marker is the only document of its collection. It connects the database with the directory that has its files.
+// marker is the only document of its collection. It names the subdirectory that has the files of this database.
 type marker struct {
 	store.Meta `bson:",inline"`
-	Marker     store.ID `json:"marker"` // the content of the file markerFile
+	Marker     store.ID `json:"marker"` // the name of the subdirectory
+	Made       bool     `json:"made"`   // the subdirectory was created
 }
 
 // markerID is the ID of the document; all instances use the same.
 var markerID = store.ID([]byte("file-storage"))
 
-// errOtherStorage is the error of Claim.
-var errOtherStorage = errors.New("the directory does not belong to this database")
-
-// Claim connects a new directory with the database, or checks that the directory of the Store is the one that the database has its
-// files in: a directory that is not mounted would lose files, and the sweep of another database would delete files. shared says that
-// several instances use the directory, so that an empty directory is a mistake if the database has files. The error says what is
-// wrong.
+// Claim makes a Local use its subdirectory for this database: its name is random, so that the sweep of another database with the same
+// directory deletes nothing. Call Claim before all uses of the Store. It does nothing with other Stores.
+//
+// shared says that several instances use the directory. Then Claim fails if an instance has created the subdirectory and it is not
+// there, for example because the disk is not mounted.
 func (f *Files) Claim(ctx context.Context, shared bool) error {
-	local, ok := f.store.(*Local)
+	local, ok := f.store.(*Local) // nil if files are not configured
 	if !ok {
 		return nil
 	}
-	inDir, err := local.marker()
+	known, err := f.markers.Get(ctx, markerID)
+	if isMissing(err) {
+		known = marker{Meta: store.NewMeta(markerID, store.At(f.now())), Marker: store.NewID()}
+		if err = f.markers.Insert(ctx, known); apperr.Is(err, apperr.Conflict) { // another instance
+			known, err = f.markers.Get(ctx, markerID)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	known, err := f.markers.Get(ctx, markerID)
-	switch {
-	case err == nil && known.Marker == inDir:
-		return nil
-	case err == nil && shared && inDir.IsZero():
-		return fmt.Errorf("%w: it has no file %s; mount the directory that the other instances use", errOtherStorage, markerFile)
-	case err != nil && !isMissing(err):
+	if err := local.enter(known.Marker.Hex(), !shared || !known.Made); err != nil {
 		return err
 	}
-	for _, err := range local.List(ctx) {
-		if err != nil {
-			return err
-		}
-		if !inDir.IsZero() || shared {
-			return fmt.Errorf("%w, but has files; use the directory of this database, or an empty one", errOtherStorage)
-		}
-		break
-	}
-	if err == nil { // an empty directory for a database that was restored without its files
-		if shared {
-			return fmt.Errorf("%w; mount the directory that the other instances use", errOtherStorage)
-		}
-		return errors.Join(ignoreMissing(local.root.Remove(markerFile)), local.setMarker(known.Marker))
-	}
-	return f.claimNew(ctx, local, inDir)
-}
-
-// claimNew connects a directory without files with a database that has no marker. Several instances can do so at the same time.
-func (f *Files) claimNew(ctx context.Context, local *Local, inDir store.ID) error {
-	if inDir.IsZero() {
-		if err := local.setMarker(store.NewID()); err != nil {
-			return err
-		}
-		var err error
-		if inDir, err = local.marker(); err != nil {
-			return err
-		}
-	}
-	err := f.markers.Insert(ctx, marker{store.NewMeta(markerID, store.At(f.now())), inDir})
-	if !apperr.Is(err, apperr.Conflict) {
-		return err
-	}
-	known, err := f.markers.Get(ctx, markerID)
-	if err == nil && known.Marker != inDir {
-		err = fmt.Errorf("%w: another instance has started with another directory", errOtherStorage)
-	}
+	_, err = f.markers.Update(ctx, store.Eq("id", markerID), store.Set("made", true))
 	return err
 }
 
-// marker returns the ID in the marker of the directory; zero if there is none.
-func (l *Local) marker() (store.ID, error) {
-	file, err := l.root.Open(markerFile)
+// enter makes a subdirectory the directory of all files. If create is true, it creates the subdirectory if it is missing.
+func (l *Local) enter(name string, create bool) error {
+	if create {
+		if err := l.makeDir(name); err != nil {
+			return err
+		}
+	}
+	root, err := l.root.OpenRoot(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return store.ID{}, nil
+		return fmt.Errorf("the directory has no subdirectory %s, in which the other instances have stored files; mount the directory that they use", name)
 	}
-	if err != nil {
-		return store.ID{}, err
-	}
-	defer func() { _ = file.Close() }()
-	text, err := io.ReadAll(io.LimitReader(file, 100))
-	if err != nil {
-		return store.ID{}, err
-	}
-	id, ok := store.ParseID(strings.TrimSpace(string(text)))
-	if !ok {
-		return id, fmt.Errorf("%w: its file %s is damaged", errOtherStorage, markerFile)
-	}
-	return id, nil
-}
-
-// setMarker writes the marker of the directory, unless another instance has written one.
-func (l *Local) setMarker(id store.ID) error {
-	temporary := incoming + "/" + id.Hex()
-	file, err := l.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(id.Hex() + "\n")
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = l.root.Link(temporary, markerFile) // fails if the marker exists
-		if errors.Is(err, fs.ErrExist) {
-			err = nil
-		}
-	}
-	return errors.Join(err, l.root.Remove(temporary), l.syncDir("."))
+	_ = l.root.Close()
+	l.root, l.dir = root, l.dir+"/"+name
+	return nil
 }

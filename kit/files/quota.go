@@ -42,7 +42,7 @@ type Reservation struct {
 // Reserve reserves bytes of the uploader's quota, in one conditional update. If uploader is nil, the files count to nobody's quota.
 // Call Free when the request ends. Errors: QuotaExceeded; NotSupported if files are not configured.
 func (f *Files) Reserve(ctx context.Context, uploader *store.ID, bytes int64) (*Reservation, error) {
-	if f.store == nil {
+	if !f.Configured() {
 		return nil, errNotConfigured
 	}
 	now := f.now()

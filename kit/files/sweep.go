@@ -17,7 +17,7 @@ const forgottenAfter = 24 * time.Hour
 
 // Jobs returns the jobs that delete files to which no record refers.
 func (f *Files) Jobs() []job.Job {
-	if f.store == nil {
+	if !f.Configured() {
 		return nil
 	}
 	return []job.Job{
@@ -28,7 +28,7 @@ func (f *Files) Jobs() []job.Job {
 
 // Work removes old temporary files of this instance until ctx ends.
 func (f *Files) Work(ctx context.Context) {
-	if f.store == nil {
+	if !f.Configured() {
 		return
 	}
 	tick := time.NewTicker(time.Hour)
