@@ -69,3 +69,11 @@ type Field struct {
 	Types    []string `json:"types,omitempty"` // the allowed media types; nil: any
 	MaxBytes int64    `json:"maxBytes"`        // the size of the largest file
 }
+
+// Largest returns the size in bytes of the files that the field can have.
+func (f Field) Largest() int64 {
+	if f.List {
+		return MaxItems * f.MaxBytes
+	}
+	return f.MaxBytes
+}
