@@ -14,6 +14,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
@@ -29,6 +30,7 @@ type Authenticator struct {
 	Passwords   access.PasswordVerifier // nil: passwords are invalid
 	QueryTokens bool                    // access_token is accepted in the query string; otherwise, it is an error there
 	Writes      *UserWrites             // nil: there is no limit
+	Transfers   *Transfers              // nil: no route transfers files
 
 	SecondFactors access.SecondFactorVerifier // nil: users have no second factor
 	Now           func() time.Time
@@ -41,6 +43,15 @@ type Authenticator struct {
 func (a Authenticator) Handler(r *route.Route) gin.HandlerFunc {
 	a.route = *r
 	authenticate := a.authenticate()
+	if r.Download {
+		byCredential := authenticate
+		authenticate = func(g *gin.Context) (access.Principal, error) {
+			if files.IsLink(rest.Query(g)) {
+				return access.Principal{}, nil // the handler verifies the link
+			}
+			return byCredential(g)
+		}
+	}
 	return func(g *gin.Context) { a.handle(g, authenticate) }
 }
 
@@ -75,19 +86,26 @@ func (a Authenticator) handle(g *gin.Context, authenticate func(*gin.Context) (a
 		return
 	}
 	caller, end, err := a.admit(g, authenticate)
+	if err == nil && !a.QueryTokens && rest.Query(g).Has(rest.Credential) {
+		err = invalidCredential("query", apperr.Unknown, "Is not accepted in a query string. Send it as Authorization: Bearer.")
+	}
+	if err == nil && a.Transfers != nil {
+		var leave func()
+		leave, err = a.Transfers.begin(g, &a.route)
+		defer leave()
+	}
+	if err == nil && end == nil {
+		end, err = a.beginWrite(g, caller)
+	}
 	if end != nil {
 		ctx, rolledBack := store.WithRollbacks(g.Request.Context())
 		g.Request = g.Request.WithContext(ctx)
 		defer func() { endAfter(rolledBack(), end) }()
 	}
-	if err == nil && !a.QueryTokens && rest.Query(g).Has(rest.Credential) {
-		err = invalidCredential("query", apperr.Unknown, "Is not accepted in a query string. Send it as Authorization: Bearer.")
-	}
 	if err != nil {
 		rest.Fail(g, err)
 		return
 	}
-	rest.SetCaller(g, caller)
 	if key := caller.Key; key != nil && !a.route.AnyKey && !key.Has(a.route.Resource, access.ScopeRead) {
 		rest.OnlyID(g)
 	}
@@ -123,7 +141,7 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 			return caller, nil, err
 		}
 	}
-	if a.route.Raw == 0 {
+	if a.route.Raw == 0 { // of a form with files, Body reads what is before the first file
 		if _, err := rest.Body(g); err != nil {
 			return caller, end, err
 		}
@@ -138,10 +156,17 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 	if body := stateOf(g).body; body != nil && (caller.IsUser() || caller.Master) {
 		body.shares = body.limits.users // with route.Raw, the handler reads the body
 	}
-	if _, inProcess := route.CalledBy(g); caller.IsUser() && end == nil && g.Request.Method != http.MethodGet && !inProcess {
-		end, err = a.Writes.begin(ctx, a.writer(caller), a.writeSize(g))
+	rest.SetCaller(g, caller)
+	return caller, end, nil
+}
+
+// beginWrite counts the request toward the limit of UserWrites, if it is a change by a user. The bytes of files do not count.
+func (a Authenticator) beginWrite(g *gin.Context, caller access.Principal) (end func(), err error) {
+	_, inProcess := route.CalledBy(g)
+	if !caller.IsUser() || a.route.Method == http.MethodGet || a.route.Upload != nil || inProcess {
+		return nil, nil
 	}
-	return caller, end, err
+	return a.Writes.begin(g.Request.Context(), a.writer(caller), a.writeSize(g))
 }
 
 // writeSize returns the size of a request for the limit of UserWrites: the number of bytes read from the body. If no bytes have
@@ -153,6 +178,8 @@ func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 	}
 	if body := stateOf(g).body; body != nil {
 		switch {
+		case body.closes:
+			size = rest.TextBytes(g)
 		case body.read > 0:
 			size = body.read
 		case body.announced >= 0:
@@ -255,6 +282,8 @@ func (a Authenticator) user(g *gin.Context) (access.Principal, error) {
 	switch {
 	case err != nil:
 		return p, err
+	case !given && rest.HasParts(g):
+		return p, apperr.New(apperr.Unauthorized, `A user token is missing. Send it in the header "Authorization: Bearer …", or as access_token before the first file.`)
 	case !given:
 		return p, apperr.New(apperr.Unauthorized, `A user token is missing. Sign in, and send the token as access_token, or in the header "Authorization: Bearer …".`)
 	}

@@ -138,7 +138,8 @@ func Timeout(d time.Duration) gin.HandlerFunc {
 	return func(g *gin.Context) {
 		ctx, cancel := context.WithTimeout(g.Request.Context(), d)
 		defer cancel()
-		stateOf(g).untimed = g.Request.Context()
+		s := stateOf(g)
+		s.untimed, s.timeout = g.Request.Context(), d
 		g.Request = g.Request.WithContext(ctx)
 		g.Next()
 	}
@@ -233,14 +234,16 @@ type BodyLimits struct {
 	largest          int64
 	timeout          time.Duration
 	anonymous, users *slot.Shares // the memory for large bodies
+	forms            *slot.Shares // the memory for the parameters of forms with files, which can be received for a long time
 }
 
 // NewBodyLimits returns BodyLimits that limit bodies to SmallBody bytes, to largest on routes with route.LargeBody, or to the limit
-// of route.Raw. If largest is smaller than SmallBody, largest is the limit of every route without route.Raw. timeout is the time from
+// of route.Raw. A multipart body with files has the limit of its files besides. If largest is smaller than SmallBody, largest is the limit of every route without route.Raw. timeout is the time from
 // the header to the end of the body. A body waits for memory for at most a third of the timeout.
 func NewBodyLimits(largest int64, timeout time.Duration) *BodyLimits {
 	return &BodyLimits{
 		largest: largest, timeout: timeout, anonymous: slot.NewShares(max(anonymousBodies, 4*largest)), users: slot.NewShares(max(userBodies, 4*largest)),
+		forms: slot.NewShares(max(anonymousBodies, 4*largest)),
 	}
 }
 
@@ -276,7 +279,16 @@ func (l *BodyLimits) Handler(row *route.Route) gin.HandlerFunc {
 		}()
 		r.Body = body
 		stateOf(g).body = body
-		if row.Raw > 0 {
+		switch {
+		case row.Upload != nil: // the handler rejects a body that is too large, if the caller may change the record
+			body.streamed, body.closes = true, true
+			g.Header("Connection", "close")
+			rest.SetRaw(g, nil)
+		case row.Files && strings.EqualFold(g.ContentType(), "multipart/form-data"):
+			body.streamed, body.closes, body.size = true, true, row.MaxForm(size)
+			g.Header("Connection", "close")
+			rest.SetParts(g, row.List.Files, size, func() error { return body.acquire(l.forms, size) })
+		case row.Raw > 0:
 			body.streamed = true
 			rest.SetRaw(g, func() { body.streamed = false })
 			if body.announced > size {
@@ -304,6 +316,9 @@ type limitedBody struct {
 	g            *gin.Context
 	ctx          context.Context
 	connection   *http.ResponseController // nil: reads have no deadline
+	closes       bool                     // the response has Connection: close until the whole body is read
+	pace         *pace                    // of a transfer, set by Transfers; replaces the timeout
+	limit        *transferTime            // of a transfer
 }
 
 // isLarge reports whether the body needs a share of the memory.
@@ -317,32 +332,50 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	}
 	if b.releaseShare == nil && b.isLarge() {
 		if b.read >= SmallBody || b.announced > SmallBody {
-			if err := b.acquire(); err != nil {
+			share := b.announced
+			if share < 0 {
+				share = b.size
+			}
+			if err := b.acquire(b.shares, share); err != nil {
 				return 0, err
 			}
 		} else {
 			p = p[:min(int64(len(p)), SmallBody-b.read)]
 		}
 	}
+	if b.pace != nil {
+		b.limit.pause()
+		if b.connection != nil {
+			_ = b.connection.SetReadDeadline(b.pace.deadline())
+		}
+	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.size+1-b.read)]) // one more byte shows that the body is too large
 	b.read += int64(n)
+	if b.pace != nil {
+		b.pace.add(int64(n))
+		if err != nil {
+			b.limit.resume(storeTime(b.g))
+		}
+	}
 	if b.read > b.size {
 		return 0, &http.MaxBytesError{Limit: b.size}
 	}
-	if errors.Is(err, io.EOF) && b.connection != nil {
+	if !errors.Is(err, io.EOF) {
+		return n, err
+	}
+	if b.connection != nil {
 		_ = b.connection.SetReadDeadline(time.Time{})
+	}
+	if b.closes {
+		b.g.Writer.Header().Del("Connection")
 	}
 	return n, err
 }
 
-// acquire waits for memory for the whole body, or for the caller's quarter if the body is larger. Unavailable: other bodies are
-// using the memory.
-func (b *limitedBody) acquire() error {
-	share := b.announced
-	if share < 0 {
-		share = b.size
-	}
-	release, err := b.shares.Acquire(b.ctx, cmp.Or(b.user, rest.Sharer(b.g)), min(share, b.shares.Quarter()), b.limits.timeout/3)
+// acquire waits for size bytes of memory, or for the caller's quarter if size is larger. Unavailable: other bodies are using the
+// memory.
+func (b *limitedBody) acquire(shares *slot.Shares, size int64) error {
+	release, err := shares.Acquire(b.ctx, cmp.Or(b.user, rest.Sharer(b.g)), min(size, shares.Quarter()), b.limits.timeout/3)
 	if err != nil {
 		b.g.Header("Connection", "close") // the rest of the body is not read
 		return apperr.New(apperr.Unavailable, "Too many large bodies are being received. Try again in a few seconds.").AsOverload()

@@ -208,7 +208,7 @@ func (i *Idempotency) store(ctx context.Context, claim store.ID, status int, hea
 // After an error that shows that nothing was created, runAndStore deletes the stored response. runAndStore continues if the
 // client disconnects, because the client can repeat the request to get the response.
 func (i *Idempotency) runAndStore(g *gin.Context, claim storedResponse) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.Request.Context()), createTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.Request.Context()), createTimeout+storeTime(g))
 	defer cancel()
 	g.Request = g.Request.WithContext(ctx)
 	recorder := &responseRecorder{ResponseWriter: g.Writer, status: http.StatusOK}

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"time"
 
 	"github.com/gin-gonic/gin"
 )
@@ -9,6 +10,7 @@ import (
 // state is what a handler of this package stores for handlers that run later in the same request.
 type state struct {
 	untimed context.Context // set by Timeout: the context without the time limit; nil: the request has no time limit
+	timeout time.Duration   // set by Timeout
 	body    *limitedBody    // set by BodyLimits; nil: the request has no body, or a body without limits
 	keep    keepResponse    // set by Idempotency; nil: the request has no Idempotency-Key
 }

@@ -159,7 +159,8 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	h.table.Serve(engine, s.APIRoot, o.Documents.OpenAPI)
 	authenticator := middleware.Authenticator{
 		Keys: access.NewKeys(s.MasterKeys), Now: o.Deps.Now, QueryTokens: s.QueryTokens, Writes: middleware.NewUserWrites(userWriteBytes, writeWait),
-		Tokens: parts.Tokens, APIKeys: parts.APIKeys, Passwords: parts.Passwords, SecondFactors: parts.SecondFactors,
+		Transfers: middleware.NewTransfers(o.Deps.Files),
+		Tokens:    parts.Tokens, APIKeys: parts.APIKeys, Passwords: parts.Passwords, SecondFactors: parts.SecondFactors,
 	}
 	h.Long = middleware.NewLongResponses(authenticator)
 	h.Long.VerifyInterval = cmp.Or(o.StreamCheck, h.Long.VerifyInterval)
@@ -181,7 +182,12 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	for _, m := range slices.Concat(own, o.Modules) {
 		m.Routes(h.table.Router())
 	}
-	mounter := mounter{bodies.Handler, authenticator.Handler, middleware.Origin(s.CORSOrigins), idempotency.Middleware(), h.Streams.Middleware()}
+	mounter := mounter{bodies.Handler, authenticator.Handler, middleware.Origin(s.CORSOrigins), idempotency.Middleware(), h.Streams.Middleware(), map[string]bool{}}
+	for _, r := range h.table.Routes() {
+		if r.Download {
+			mounter.downloads[r.Path] = true
+		}
+	}
 	for _, r := range h.table.Routes() {
 		mounter.mount(engine, r)
 	}
@@ -189,7 +195,18 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: gzip: %w", err)
 	}
-	h.Handler = middleware.HeadAsGet(compress(engine))
+	compressed := compress(engine)
+	if len(mounter.downloads) == 0 {
+		h.Handler = middleware.HeadAsGet(compressed)
+		return h, nil
+	}
+	h.Handler = middleware.HeadAsGet(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if row := h.table.Match(r.Method, r.URL.Path); row != nil && row.Download {
+			engine.ServeHTTP(w, r) // files are not compressed, and the operating system sends them
+			return
+		}
+		compressed.ServeHTTP(w, r)
+	}))
 	return h, nil
 }
 

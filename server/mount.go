@@ -1,8 +1,12 @@
 package server
 
 import (
+	"net/http"
+
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
 )
@@ -11,6 +15,7 @@ import (
 type mounter struct {
 	limitBody, authenticate      func(*route.Route) gin.HandlerFunc
 	origin, idempotency, streams gin.HandlerFunc
+	downloads                    map[string]bool // the paths of downloads
 }
 
 // mount mounts a route. The order of its middleware: the limits of the body, what rejects a request without reading it, then
@@ -22,6 +27,7 @@ func (m mounter) mount(engine *gin.Engine, r *route.Route) {
 			handlers = append(handlers, handler)
 		}
 	}
+	add(m.downloads[r.Path] && r.Method != http.MethodGet, rejectLink)
 	add(r.Origin, m.origin)
 	add(r.JSONOnly, rest.JSONOnly)
 	if r.Kind == route.KindOpen {
@@ -37,4 +43,12 @@ func (m mounter) mount(engine *gin.Engine, r *route.Route) {
 		add(true, rest.Handle(r.Handler, r.Query...))
 	}
 	engine.Handle(r.Method, r.Path, handlers...)
+}
+
+// rejectLink responds 405 to a request that uses a link to a file for a method other than GET and HEAD.
+func rejectLink(g *gin.Context) {
+	if files.IsLink(g.Request.URL.Query()) {
+		g.Header("Allow", "GET, HEAD")
+		rest.Fail(g, apperr.New(apperr.MethodNotAllowed, "A link only reads a file."))
+	}
 }

@@ -306,18 +306,22 @@ func (l clientListener) Accept() (net.Conn, error) {
 type clientConn struct {
 	net.Conn
 	timeout time.Duration
+	paced   bool          // the handler sets the deadlines
 	late    time.Duration // how much longer than at minRate the writes took
 	ended   time.Time     // end of the last write
 }
 
 // Write writes in chunks. While there is nothing to write, the client reads what is in the buffer: this time makes up for a delay.
 func (c *clientConn) Write(p []byte) (written int, err error) {
+	if c.paced {
+		return c.Conn.Write(p)
+	}
 	begun := time.Now()
 	c.late = max(0, c.late-begun.Sub(c.ended))
 	for written < len(p) && err == nil {
 		chunk := p[written:min(len(p), written+writeChunk)]
 		takes := time.Duration(len(chunk)) * time.Second / minRate
-		_ = c.SetWriteDeadline(begun.Add(takes + c.timeout - c.late)) // if this fails, Write fails too
+		_ = c.Conn.SetWriteDeadline(begun.Add(takes + c.timeout - c.late)) // if this fails, Write fails too
 		var n int
 		n, err = c.Conn.Write(chunk)
 		written += n
@@ -326,6 +330,20 @@ func (c *clientConn) Write(p []byte) (written int, err error) {
 		begun = c.ended
 	}
 	return written, err
+}
+
+// SetWriteDeadline lets a handler set the deadlines of writes, until it sets the zero time: see middleware.Transfers.
+func (c *clientConn) SetWriteDeadline(t time.Time) error {
+	c.paced, c.ended = !t.IsZero(), time.Now()
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// ReadFrom implements io.ReaderFrom: the operating system sends a file, if the handler sets the deadlines.
+func (c *clientConn) ReadFrom(from io.Reader) (int64, error) {
+	if to, ok := c.Conn.(io.ReaderFrom); ok && c.paced {
+		return to.ReadFrom(from)
+	}
+	return io.Copy(struct{ io.Writer }{c}, from)
 }
 
 // CloseWrite closes the sending half of the connection. net/http calls CloseWrite after the response to a request whose body

@@ -4582,7 +4582,7 @@ export interface components {
       user: components['schemas']['UserPublic']
     }
     EmailVerificationAccepted: Record<string, never>
-    ErrorCode: 'validation_failed' | 'malformed_body' | 'unauthorized' | 'second_factor_required' | 'forbidden' | 'insufficient_scope' | 'not_found' | 'request_timeout' | 'method_not_allowed' | 'conflict' | 'precondition_failed' | 'idempotency_mismatch' | 'too_many_requests' | 'payload_too_large' | 'unsupported_media_type' | 'internal' | 'not_supported' | 'unavailable' | 'reauthentication_required' | 'quota_exceeded' | 'email_not_verified' | 'suspended' | 'two_factor_required'
+    ErrorCode: 'validation_failed' | 'malformed_body' | 'unauthorized' | 'second_factor_required' | 'forbidden' | 'insufficient_scope' | 'not_found' | 'request_timeout' | 'method_not_allowed' | 'conflict' | 'precondition_failed' | 'idempotency_mismatch' | 'too_many_requests' | 'payload_too_large' | 'unsupported_media_type' | 'internal' | 'not_supported' | 'unavailable' | 'reauthentication_required' | 'range_not_satisfiable' | 'quota_exceeded' | 'email_not_verified' | 'suspended' | 'two_factor_required'
     ErrorField: {
       /** stable code for programs */
       code: components['schemas']['FieldCode']

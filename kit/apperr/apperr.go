@@ -37,6 +37,7 @@ const (
 	Unavailable          Code = "unavailable"
 
 	ReauthenticationRequired Code = "reauthentication_required"
+	RangeNotSatisfiable      Code = "range_not_satisfiable"
 	QuotaExceeded            Code = "quota_exceeded" // of the uploader's files
 )
 
@@ -44,7 +45,7 @@ const (
 var Codes = []Code{
 	ValidationFailed, MalformedBody, Unauthorized, SecondFactorRequired, Forbidden, InsufficientScope, NotFound, RequestTimeout, MethodNotAllowed,
 	Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
-	NotSupported, Unavailable, ReauthenticationRequired, QuotaExceeded,
+	NotSupported, Unavailable, ReauthenticationRequired, QuotaExceeded, RangeNotSatisfiable,
 }
 
 // Error is the error that services and stores return. Message is a sentence for the client. It must contain neither internal

@@ -31,6 +31,10 @@ import (
 // a parameter is absent, null, or empty (an empty form value, string or list), its field gets the default or, without a default,
 // the zero value. Tags:
 //
+// A field can also have the type *files.File or []files.File, which only multipart forms to routes with route.Files fill. In other
+// bodies, null deletes the file, or all files of the list: the field is nil and, for BindPatch, given. The view of a file, or a
+// list of them, is ignored.
+//
 //   - json: the name of the parameter.
 //   - default: the default; see store.SetDefaults.
 //   - doc: a description, which ends each message about the parameter.
@@ -91,6 +95,7 @@ type Parser interface {
 // required parameter must not be empty. If partial is true, a required parameter may be absent.
 func (p Params) decode(dst any, partial bool, views ...any) (given []string, err error) {
 	given, fieldErrs := p.decodeFields(dst, partial)
+	fieldErrs = append(fieldErrs, p.invalid...)
 	fieldErrs = append(fieldErrs, p.unknown(fieldsOf(reflect.TypeOf(dst).Elem()), views)...)
 	if len(fieldErrs) > 0 {
 		return nil, apperr.Invalid(fieldErrs...)
@@ -164,6 +169,9 @@ func (p Params) unknown(fields []field, views []any) []apperr.Field {
 	for name := range p.form {
 		add(name)
 	}
+	for name := range p.files {
+		add(name)
+	}
 	if names == nil {
 		return nil
 	}
@@ -187,6 +195,7 @@ type field struct {
 	trim     bool
 	nfc      bool // the string is converted to Unicode normalization form C
 	parser   bool // the type of the field, or a pointer to it, implements Parser
+	file     bool // the type of the field is *files.File or []files.File
 	required bool
 	rules    string // the rules of the validate tag, without required
 	doc      string // the doc tag: a description of the field
@@ -220,6 +229,7 @@ func fieldsOf(t reflect.Type) []field {
 			index: f.Index, name: store.FieldName(f), trim: f.Tag.Get("trim") != "no", required: required, rules: strings.TrimPrefix(rules, ","),
 			nfc:    f.Tag.Get("unicode") == "NFC",
 			parser: f.Type.Implements(parserType) || reflect.PointerTo(f.Type).Implements(parserType),
+			file:   f.Type == fileType || f.Type == filesType,
 			doc:    f.Tag.Get("doc"),
 		})
 	}
@@ -230,6 +240,9 @@ func fieldsOf(t reflect.Type) []field {
 // decodeField decodes a parameter into dst. given reports whether the request has the parameter. empty reports whether the
 // parameter is absent, null or empty; if so, dst keeps the default.
 func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, fieldErrs []apperr.Field) {
+	if f.file {
+		return p.decodeFile(f, dst)
+	}
 	raw, inJSON := p.json[f.name]
 	texts, inForm := p.form[f.name]
 	if !inJSON && !inForm {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"mime"
@@ -25,13 +26,17 @@ type Params struct {
 	json map[string]json.RawMessage // nil if the body is not JSON
 
 	merge bool // the body is a JSON Merge Patch (RFC 7396)
+
+	files   map[string]*received // the files of a multipart body, by field
+	invalid []apperr.Field       // errors of files that are for no field
 }
 
 // Body returns the parameters of the request body. It reads the body once per request. A GET request has no parameters.
 // MalformedBody: the body is incomplete, cannot be parsed, is not a JSON object, has a duplicate JSON name, or has more than 1000
 // parameters. PayloadTooLarge: the body is too large (see middleware.BodyLimits). UnsupportedMediaType: the body is neither a form
 // nor JSON, or is compressed. RequestTimeout: the body arrived too slowly. ValidationFailed: the body is a form with a file.
-// Unavailable: other bodies are using the memory for large bodies. Another error is a mistake of the programmer: the route has
+// Unavailable: other bodies are using the memory for large bodies. Until ReceiveParts is called, the parameters of a multipart body with
+// files are those before the first file. Another error is a mistake of the programmer: the route has
 // route.Raw, so RawBody reads the body. After the call, reading g.Request.Body is an error.
 func Body(g *gin.Context) (Params, error) {
 	if g.Request.Method == http.MethodGet || g.Request.ContentLength == 0 {
@@ -43,8 +48,12 @@ func Body(g *gin.Context) (Params, error) {
 		return Params{}, errors.New("rest: a route with route.Raw has no parameters in the body: read the body with rest.RawBody")
 	case !r.paramsRead:
 		r.paramsRead = true
-		r.params, r.paramsErr = readBody(g.Request)
-		g.Request.Body = consumed{}
+		if r.parts != nil {
+			r.params, r.paramsErr = r.parts.begin(g)
+		} else {
+			r.params, r.paramsErr = readBody(g.Request)
+			g.Request.Body = consumed{}
+		}
 	}
 	return r.params, r.paramsErr
 }
@@ -60,7 +69,7 @@ func (p Params) Strings(name string) []string {
 }
 
 // Canonical encodes the parameters, except omit, so that two bodies can be compared. The results are equal if both bodies are
-// forms or both are JSON, and all parameters are equal. Spaces between JSON tokens are ignored.
+// forms or both are JSON, and all parameters, and the names and bytes of files, are equal. Spaces between JSON tokens are ignored.
 func (p Params) Canonical(omit string) []byte {
 	if p.json != nil {
 		object := maps.Clone(p.json)
@@ -70,7 +79,17 @@ func (p Params) Canonical(omit string) []byte {
 	}
 	form := maps.Clone(p.form)
 	form.Del(omit)
-	return []byte(form.Encode())
+	out := []byte(form.Encode())
+	for _, field := range slices.Sorted(maps.Keys(p.files)) {
+		for _, f := range p.files[field].files {
+			out = fmt.Appendf(out, "\n%q %q %s", field, f.Name, f.SHA256)
+		}
+		out = fmt.Appendf(out, "\n%d", len(p.files[field].fieldErrs)) // an invalid file equals no other
+	}
+	if p.invalid != nil {
+		out = fmt.Appendf(out, "\n%d", len(p.invalid))
+	}
+	return out
 }
 
 // Has reports whether the parameter is present and not JSON null.
@@ -87,8 +106,8 @@ func readBody(r *http.Request) (Params, error) {
 	if err != nil || len(body) == 0 {
 		return Params{}, err
 	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return Params{}, apperr.New(apperr.UnsupportedMediaType, "The body must not be compressed: send it without Content-Encoding.")
+	if err := checkCoding(r); err != nil {
+		return Params{}, err
 	}
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !slices.Contains(mediaTypes(r.Method), mediaType) {
@@ -108,6 +127,14 @@ func readBody(r *http.Request) (Params, error) {
 	}
 	object, err := parseObject(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))) // a byte order mark; see RFC 8259, section 8.1
 	return Params{json: object, merge: mediaType == typeMergePatch}, err
+}
+
+// checkCoding fails with UnsupportedMediaType if the body is compressed.
+func checkCoding(r *http.Request) error {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return apperr.New(apperr.UnsupportedMediaType, "The body must not be compressed: send it without Content-Encoding.")
+	}
+	return nil
 }
 
 // mediaTypes returns the media types that requests with the method can have.

@@ -54,6 +54,7 @@ var statuses = map[apperr.Code]int{
 	apperr.NotSupported:         http.StatusNotImplemented,
 	apperr.Unavailable:          http.StatusServiceUnavailable,
 
+	apperr.RangeNotSatisfiable:      http.StatusRequestedRangeNotSatisfiable,
 	apperr.ReauthenticationRequired: http.StatusForbidden,
 }
 

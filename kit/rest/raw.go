@@ -57,7 +57,7 @@ func SetRaw(g *gin.Context, buffer func()) {
 // context for another request.
 func DropBody(g *gin.Context) {
 	r := requestOf(g)
-	r.params, r.raw, g.Request.Body = Params{}, nil, http.NoBody
+	r.params, r.raw, r.parts, g.Request.Body = Params{}, nil, nil, http.NoBody
 }
 
 // RawBody returns the whole body of a request to a route with route.Raw, exactly as the client sent it, for example to verify a

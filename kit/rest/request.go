@@ -84,7 +84,9 @@ type request struct {
 	paramsErr  error
 	paramsRead bool
 
-	raw *rawBody // see SetRaw
+	raw    *rawBody // see SetRaw
+	parts  *parts   // see SetParts
+	upload upload
 }
 
 const requestKey = "ginseng.request"

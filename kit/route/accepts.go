@@ -1,7 +1,6 @@
 package route
 
 import (
-	"net/http"
 	"strings"
 
 	"example.com/ginseng/kit/access"
@@ -25,7 +24,7 @@ func (r *Route) Accepts(caller access.Principal) error {
 }
 
 // CheckKey returns nil if the route accepts the API key of the caller, or if the caller has no API key. InsufficientScope: the key
-// does not have the scope of the resource: access.ScopeRead for GET, otherwise access.ScopeWrite. Forbidden: the route accepts no
+// does not have the scope of the resource: access.ScopeRead if the route only reads, otherwise access.ScopeWrite. Forbidden: the route accepts no
 // API key.
 func (r *Route) CheckKey(caller access.Principal) error {
 	if caller.Key == nil || r.AnyKey {
@@ -35,7 +34,7 @@ func (r *Route) CheckKey(caller access.Principal) error {
 		return apperr.New(apperr.Forbidden, "This operation does not accept an API key. Sign in, and send the user token instead.")
 	}
 	action := access.ScopeWrite
-	if r.Method == http.MethodGet {
+	if r.Reads() {
 		action = access.ScopeRead
 	}
 	if !caller.Key.Has(r.Resource, action) {
@@ -77,7 +76,7 @@ func (r *Route) CheckKind(caller access.Principal) error {
 // CheckRestriction returns the error of the caller's restriction. It returns nil if there is no restriction, if the restriction
 // allows the request, or if the route accepts restricted users.
 func (r *Route) CheckRestriction(caller access.Principal) error {
-	if caller.Restriction == nil || r.Restricted || caller.Restriction.Reads && r.Method == http.MethodGet {
+	if caller.Restriction == nil || r.Restricted || caller.Restriction.Reads && r.Reads() {
 		return nil
 	}
 	return caller.Restriction.Err

@@ -39,14 +39,14 @@ type Response struct {
 // kind, API key and restriction. The request has no client (rest.Client), log line, metric, time limit, body limit or share of
 // memory of its own: Call relies on those of the request that ctx belongs to. If the handler fails, err is its error, and the
 // Response is the problem. If it panics after the beginning of its response, the Response has the status 500 and no body. NotFound:
-// there is no route of a resource. NotSupported: the request would be an export, or the route has the option Raw.
+// there is no route of a resource. NotSupported: the request would be an export, or the route has the option Raw, Upload or Download.
 func (t *Table) Call(ctx context.Context, caller access.Principal, r Request) (Response, error) {
 	target := url.URL{Path: t.root + r.Path, RawQuery: r.Query.Encode()}
 	switch row := t.Match(r.Method, target.Path); {
 	case row == nil || row.Resource == "":
 		return Response{}, apperr.New(apperr.NotFound, "This path does not exist.")
-	case row.Raw > 0:
-		return Response{}, apperr.New(apperr.NotSupported, "The body of this operation is not JSON, so it can only be called on its own.")
+	case row.Raw > 0 || row.Download:
+		return Response{}, apperr.New(apperr.NotSupported, "The body of this operation or of its response is not JSON, so it can only be called on its own.")
 	case r.Query.Has("format"):
 		return Response{}, apperr.New(apperr.NotSupported, "A call in process cannot export a list.")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 )
@@ -40,6 +41,10 @@ type Route struct {
 	Stream     bool              `json:"stream,omitempty"`     // can respond with a stream
 	JSONOnly   bool              `json:"jsonOnly,omitempty"`   // accepts only bodies of type application/json
 	Raw        int64             `json:"raw,omitempty"`        // the handler reads the body, of at most so many bytes; 0: the route reads it
+	Upload     *files.Field      `json:"upload,omitempty"`     // the handler receives a file of the field; nil: none
+	Download   bool              `json:"download,omitempty"`   // the response is a file
+	Files      bool              `json:"files,omitempty"`      // a multipart body can have files of the fields List.Files
+	Read       bool              `json:"read,omitempty"`       // changes no record, whatever the method
 	Origin     bool              `json:"origin,omitempty"`     // rejects requests from web pages, except pages of CORS_ORIGINS
 	Alone      bool              `json:"alone,omitempty"`      // runs without other writes of the same user in progress
 	Query      []string          `json:"query,omitempty"`      // the query parameters that the route accepts
@@ -169,6 +174,51 @@ func Raw(maxBytes int64) Option {
 	}
 	return func(r *Route) { r.Raw = maxBytes }
 }
+
+// formBytes is what a multipart body of an Upload or of Files has besides its files and parameters: boundaries and headers.
+const formBytes = 64 << 10
+
+// Upload passes a body with a file of the field to the handler, which receives it with rest.ReceiveFile. The body is a multipart form
+// with one part, whose name is that of the field, or the bytes of the file. The credential is in the header or the query string, as
+// with Raw. The handler decides before it reads the body whether the caller may change the record: it can then respond without
+// reading it. Until the end of the request, the transfer counts toward the limits of middleware.Transfers, and not as a change in
+// progress. The body and the handler have no time limit while bytes arrive. Upload includes Raw, with its panics, and Query("filename").
+func Upload(field files.Field) Option {
+	return func(r *Route) {
+		r.Upload, r.Raw = &field, field.MaxBytes+formBytes
+		r.Query = append(r.Query, "filename")
+	}
+}
+
+// Download is for a GET whose handler responds with rest.ServeFile. The transfer counts toward the limits of middleware.Transfers,
+// and has no time limit while the client reads. A request with the parameter signature needs no credential and is no caller: the
+// handler verifies the link with files.Links. Other methods of the path then respond 405. A HEAD request has the method HEAD. Download includes
+// Query("expires", "signature"). Table.Call rejects the route.
+func Download(r *Route) {
+	r.Download = true
+	r.Query = append(r.Query, files.LinkParams...)
+}
+
+// Files also accepts files in multipart bodies, for the fields in List.Files: rest.Bind decodes them into *files.File and
+// []files.File. The parameters of the form together have the limit of LargeBody, or of routes without it. The files are received
+// after authentication and before the handler; access_token is accepted only before the first file. For the limits, see Upload.
+func Files(r *Route) { r.Files = true }
+
+// Read declares that a route other than a GET changes nothing, such as one that makes a link to a file. It accepts API keys with the
+// scope NAME:read, and users whose access.Restriction allows reading.
+func Read(r *Route) { r.Read = true }
+
+// MaxForm returns the maximum size in bytes of a multipart body with files. text is the limit of its parameters.
+func (r *Route) MaxForm(text int64) int64 {
+	size := text + formBytes
+	for _, f := range r.List.Files {
+		size += f.Largest() + formBytes
+	}
+	return size
+}
+
+// Reads reports whether the route only reads.
+func (r *Route) Reads() bool { return r.Method == http.MethodGet || r.Read }
 
 // Idempotent replays the first response to a request with the same Idempotency-Key.
 func Idempotent(r *Route) { r.Idempotent = true }
@@ -381,6 +431,9 @@ func (r *Router) Handle(method, path string, caller Caller, handler Handler, opt
 	}
 	if row.Raw > 0 && (row.LargeBody || row.Idempotent || row.JSONOnly || row.Kind == KindProvider) {
 		panic(fmt.Sprintf("route: %s %s has route.Raw, so it cannot have route.LargeBody, route.Idempotent, route.JSONOnly or route.Provider", method, path))
+	}
+	if row.Files && (row.List == nil || row.Raw > 0) {
+		panic(fmt.Sprintf("route: %s %s has route.Files, so it needs a Router of Resource, and cannot have route.Raw or route.Upload", method, path))
 	}
 	if row.Off {
 		r.table.off = append(r.table.off, row)

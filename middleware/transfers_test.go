@@ -1,0 +1,299 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/semaphore"
+
+	"example.com/ginseng/kit/files"
+	"example.com/ginseng/kit/listing"
+	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/testkit/testdb"
+)
+
+// document is a field for files of the routes of serveFiles.
+var document = files.Field{Name: "document", MaxBytes: 100 << 20}
+
+const (
+	testWindow  = time.Second            // instead of transferWindow
+	testTimeout = 300 * time.Millisecond // of bodies and requests without transfers
+)
+
+// serveFiles serves routes with transfers. PUT /document/:id receives a file, and responds with its size. GET responds with a sparse
+// file of document.MaxBytes bytes. POST and PATCH /documents respond with the size of the file in the form. POST /notes has no files. all
+// is the number of transfers of the instance. begun, if it is not nil, is called when an upload begins.
+func serveFiles(t *testing.T, all int64, window time.Duration, begun func()) (url string) {
+	t.Helper()
+	gin.SetMode(gin.ReleaseMode)
+	sparse := filepath.Join(t.TempDir(), "sparse")
+	if err := errors.Join(os.WriteFile(sparse, nil, 0o600), os.Truncate(sparse, document.MaxBytes)); err != nil {
+		t.Fatal(err)
+	}
+	db := testdb.Open(t)
+	local, err := files.NewLocal(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := files.New(files.Options{DB: db, Store: local, TempDir: t.TempDir(), Now: time.Now})
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	transfers := NewTransfers(f)
+	transfers.window, transfers.all = window, semaphore.NewWeighted(all)
+	a := Authenticator{Tokens: users{}, QueryTokens: true, Writes: NewUserWrites(4<<10, 10*time.Millisecond), Transfers: transfers, Now: time.Now}
+	bodies := NewBodyLimits(1<<20, testTimeout)
+	table := route.Table{}
+	r := table.Router().Resource(listing.Spec{Name: "documents", Files: []files.Field{document}})
+	form := func(g *gin.Context) error {
+		in, err := rest.Bind[struct {
+			Document *files.File `json:"document"`
+			Title    string      `json:"title"`
+		}](g)
+		if err != nil {
+			return err
+		}
+		return rest.OK(g, fmt.Sprint(in.Document.Size, g.Request.Context().Err()))
+	}
+	r.POST("/documents", route.User, form, route.LargeBody, route.Files)
+	r.POST("/notes", route.User, rest.NoContent)
+	r.PUT("/document/:id", route.Public, func(g *gin.Context) error {
+		if g.Param("id") == "unknown" {
+			return store.ErrNotFound
+		}
+		if begun != nil {
+			begun()
+		}
+		file, err := rest.ReceiveFile(g, f, document)
+		if err != nil {
+			return err
+		}
+		return rest.OK(g, fmt.Sprint(file.Size, g.Request.Context().Err()))
+	}, route.Upload(document))
+	r.GET("/document/:id", route.Public, func(g *gin.Context) error {
+		open := func() (io.ReadSeekCloser, error) { return os.Open(sparse) }
+		return rest.ServeFile(g, files.File{Name: "a", Type: "text/plain", Size: document.MaxBytes, SHA256: "0"}, open, "no-store")
+	}, route.Download)
+	engine := gin.New()
+	engine.Use(Recovery(), Timeout(testTimeout))
+	for _, row := range table.Routes() {
+		engine.Handle(row.Method, row.Path, bodies.Handler(row), a.Handler(row), rest.Handle(row.Handler, row.Query...))
+	}
+	s := httptest.NewUnstartedServer(HeadAsGet(engine))
+	s.Config.ReadTimeout = testTimeout // as in package server
+	s.Start()
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// slowReader returns size bytes in chunks, with a pause before each.
+type slowReader struct {
+	size, chunk int
+	pause       time.Duration
+	ctx         context.Context
+}
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	if r.size <= 0 {
+		return 0, io.EOF
+	}
+	select {
+	case <-time.After(r.pause):
+	case <-r.ctx.Done():
+		return 0, r.ctx.Err()
+	}
+	n := min(len(p), r.chunk, r.size)
+	clear(p[:n])
+	r.size -= n
+	return n, nil
+}
+
+// sendFile sends a body, with the token unless it is "". closed reports whether the server closes the connection.
+func sendFile(ctx context.Context, method, url, token, contentType string, body io.Reader, size int64) (status int, response string, closed bool) {
+	r, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return 0, err.Error(), false
+	}
+	r.ContentLength = size
+	r.Header.Set("Content-Type", contentType)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, err.Error(), false
+	}
+	defer func() { _ = answer.Body.Close() }()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, err.Error(), false
+	}
+	return answer.StatusCode, string(data), answer.Close
+}
+
+// TestSlowTransfers sends files slower and faster than the limit, for longer than the time limits of other requests.
+func TestSlowTransfers(t *testing.T) {
+	t.Parallel()
+	base := serveFiles(t, 10, testWindow, nil)
+	const second = testWindow / 30 // in which transferRate bytes must arrive
+	head := "--b\r\nContent-Disposition: form-data; name=\"document\"; filename=\"a\"\r\n\r\n"
+	for name, test := range map[string]struct {
+		chunk  int
+		pause  time.Duration
+		status int
+	}{
+		"fast":    {4 * transferRate, second / 4, 200},
+		"slow":    {transferRate / 2, second * 2, 408},
+		"stalled": {1, time.Minute, 408},
+	} {
+		for _, isForm := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " ", isForm), func(t *testing.T) {
+				t.Parallel()
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				size := int(2*testWindow/second) * 16 * transferRate // two windows, at the rate of the case fast
+				method, path, contentType := "PUT", "/document/1", "text/plain"
+				var body io.Reader = &slowReader{size, test.chunk, test.pause, ctx}
+				if isForm {
+					method, path, contentType = "POST", "/documents", "multipart/form-data; boundary=b"
+					body = io.MultiReader(strings.NewReader(head), body, strings.NewReader("\r\n--b\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nx\r\n--b--\r\n"))
+				}
+				status, response, closed := sendFile(ctx, method, base+path, store.NewID().Hex(), contentType, body, -1)
+				if want := fmt.Sprintf("\"%d <nil>\"\n", size); status != test.status || status == 200 && response != want {
+					t.Errorf("%d %s, want %d", status, response, test.status)
+				}
+				if test.status == 408 && (!strings.Contains(response, "request_timeout") || !closed) {
+					t.Errorf("%s, closed: %v", response, closed)
+				}
+			})
+		}
+	}
+}
+
+// TestSlowReaders reads a file slower and faster than the limit.
+func TestSlowReaders(t *testing.T) {
+	t.Parallel()
+	base := serveFiles(t, 10, testWindow, nil)
+	for name, pause := range map[string]time.Duration{"stalled": 4 * testWindow, "fast": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			if _, err := io.WriteString(conn, "GET /document/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(pause) // the client does not read, so that the buffers are full
+			n, _ := io.Copy(io.Discard, conn)
+			if complete := n > document.MaxBytes; complete != (pause == 0) {
+				t.Errorf("%d bytes", n)
+			}
+		})
+	}
+}
+
+// TestUnreadUploads sends bodies that are rejected before they are read: the response does not wait for them.
+func TestUnreadUploads(t *testing.T) {
+	t.Parallel()
+	base := serveFiles(t, 10, testWindow, nil)
+	for path, test := range map[string]struct {
+		token, want string
+		size        int64
+	}{
+		"/document/unknown":    {"", "404", document.MaxBytes},
+		"/document/1":          {"invalid", "401", document.MaxBytes},
+		"/document/2":          {"", "413", document.MaxBytes + 1},
+		"/document/3?name=b":   {"", "400", document.MaxBytes},
+		"/document/unknown?":   {"", "404", -1},
+		"/document/4?name=b&c": {"", "400", 1000},
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		length := fmt.Sprintf("Content-Length: %d", test.size)
+		if test.size < 0 {
+			length = "Transfer-Encoding: chunked"
+		}
+		if test.token != "" {
+			length += "\r\nAuthorization: Bearer " + test.token
+		}
+		_, _ = fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: a\r\n%s\r\n\r\n", path, length)
+		response, err := io.ReadAll(conn) // until the server closes the connection
+		if err != nil || !strings.HasPrefix(string(response), "HTTP/1.1 "+test.want) || !strings.Contains(string(response), "Connection: close") {
+			t.Errorf("%s: %s, %v", path, response, err)
+		}
+	}
+	_, _, closed := sendFile(t.Context(), "PUT", base+"/document/1", "", "text/plain", strings.NewReader("a"), 1)
+	if closed {
+		t.Error("the connection is closed after a body that was read")
+	}
+}
+
+// TestTransferLimits keeps transfers in progress until the limits of a user, of a network and of the instance are reached. Other
+// requests of the user continue.
+func TestTransferLimits(t *testing.T) {
+	t.Parallel()
+	const all = 2*callerTransfers + 1
+	begun := make(chan struct{}, all)
+	base := serveFiles(t, all, transferWindow, func() { begun <- struct{}{} })
+	user, other := store.NewID().Hex(), store.NewID().Hex()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{}, all)
+	start := func(token string) {
+		go func() {
+			_, _, _ = sendFile(ctx, "PUT", base+"/document/1", token, "text/plain", &slowReader{1 << 30, transferRate, 50 * time.Millisecond, ctx}, -1)
+			ended <- struct{}{}
+		}()
+		<-begun
+	}
+	expect := func(what, method, path, token string, want int) {
+		t.Helper()
+		if status, response, _ := sendFile(t.Context(), method, base+path, token, "text/plain", nil, 0); status != want {
+			t.Errorf("%s: %d %.200s, want %d", what, status, response, want)
+		}
+	}
+	for range callerTransfers {
+		start(user)
+	}
+	expect("an upload of the user", "PUT", "/document/1", user, 429)
+	expect("a download of the user", "GET", "/document/1", user, 429)
+	expect("HEAD", "HEAD", "/document/1", user, 429)
+	expect("a change of the user", "POST", "/notes", user, 204)
+	expect("a download of another user", "GET", "/document/1", other, 200)
+	for range callerTransfers {
+		start("")
+	}
+	expect("a download of the network", "GET", "/document/1", "", 429)
+	start(other)
+	expect("a download of another user", "GET", "/document/1", other, 503)
+	cancel()
+	for range all {
+		<-ended
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		status, response, _ := sendFile(t.Context(), "GET", base+"/document/1", user, "", nil, 0)
+		if status == 200 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after the others: %d %.200s", status, response)
+		}
+	}
+}
