@@ -224,6 +224,28 @@ func (c *collection) scopeOf(doc bson.Raw) map[string]store.ID {
 	return scope
 }
 
+// replaceTombstone inserts a document in a transaction. If there is a tombstone with the ID, it becomes the document, which keeps
+// the pending entries of the tombstone: a transaction cannot move them, and an insert would fail and end the transaction.
+func (c *collection) replaceTombstone(ctx context.Context, id store.ID, stored bson.D) error {
+	tombstone := append(bson.D{{Key: idKey, Value: id}}, where(deletedKey, "$exists", true)...)
+	var set, push bson.D
+	for _, e := range stored {
+		switch e.Key {
+		case idKey:
+		case changesKey:
+			push = bson.D{{Key: changesKey, Value: bson.D{{Key: "$each", Value: e.Value}}}}
+		default:
+			set = append(set, e)
+		}
+	}
+	update := bson.D{{Key: "$set", Value: set}, {Key: "$unset", Value: bson.D{{Key: deletedKey, Value: ""}}}}
+	if push != nil {
+		update = append(update, bson.E{Key: "$push", Value: push})
+	}
+	_, err := c.coll.UpdateOne(ctx, tombstone, update, options.UpdateOne().SetUpsert(true))
+	return err
+}
+
 // removeTombstone moves the entries of the tombstone with the ID, and removes the tombstone. It reports whether the ID is free
 // afterwards. In an Atomic, or in a collection without Spec.Changes, removeTombstone does nothing and returns false.
 func (c *collection) removeTombstone(ctx context.Context, id store.ID) bool {
@@ -301,13 +323,14 @@ func (c *collection) entriesOf(doc bson.Raw) (entries []logEntry, err error) {
 		return nil, err
 	}
 	scope := c.scopeOf(doc)
-	if n := len(read.Changes); n > 0 && read.Changes[n-1].Type == store.Deleted {
-		scope = read.Changes[n-1].Scope
-	}
-	for _, p := range read.Changes {
+	for _, p := range slices.Backward(read.Changes) {
+		if p.Type == store.Deleted { // of this document, or of an earlier one with the ID; see replaceTombstone
+			scope = p.Scope
+		}
 		p.Scope = scope
 		entries = append(entries, logEntry{Collection: c.spec.Name, RecordID: read.ID, Change: p})
 	}
+	slices.Reverse(entries)
 	return entries, nil
 }
 

@@ -82,6 +82,9 @@ func (c *collection) Insert(ctx context.Context, id store.ID, doc any) error {
 		stored = append(stored, newPending(ctx, store.Created, nil).inserted()...)
 	}
 	write := func() error {
+		if c.changes && transactionOf(ctx, c.client) != nil {
+			return c.replaceTombstone(ctx, id, stored)
+		}
 		_, err := c.coll.InsertOne(ctx, stored)
 		return err
 	}

@@ -125,6 +125,7 @@ func testEngine(t *testing.T, open Opener) {
 		{"Log", testLog},
 		{"LogFields", testLogFields},
 		{"LogAtomic", testLogAtomic},
+		{"LogRecreated", testLogRecreated},
 		{"LogConcurrent", testLogConcurrent},
 		{"LogReplaced", testLogReplaced},
 		{"LogReset", testLogReset},

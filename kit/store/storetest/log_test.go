@@ -242,6 +242,33 @@ func testLogAtomic(t *testing.T, open Opener) {
 	}
 }
 
+// testLogRecreated deletes documents and inserts others with their IDs: in one Atomic, and in an Atomic after the deletion.
+func testLogRecreated(t *testing.T, open Opener) {
+	db, _ := openAtomic(t, open)
+	spec := loggedSpec()
+	c, start := openLogged(t, db, spec)
+	id, owners := store.NewID(), [3]store.ID{store.NewID(), store.NewID(), store.NewID()}
+	life := func(i int) doc {
+		return newDoc(fmt.Sprint("life", i), func(d *doc) { d.ID, d.Owner, d.Name = id, owners[i], new(fmt.Sprint("name", i)) })
+	}
+	remove := func(ctx context.Context) error { _, err := c.Delete(ctx, store.Eq("id", id)); return err }
+	insert(t, c, life(0))
+	must(t, db.Atomic(t.Context(), func(ctx context.Context) error { return errors.Join(remove(ctx), c.Insert(ctx, life(1))) }))
+	must(t, remove(t.Context()))
+	must(t, db.Atomic(t.Context(), func(ctx context.Context) error { return c.Insert(ctx, life(2)) }))
+	got, err := c.Get(t.Context(), id)
+	must(t, err)
+	wantDoc(t, got, life(2))
+	wantCode(t, db.Atomic(t.Context(), func(ctx context.Context) error { return c.Insert(ctx, life(0)) }), apperr.Conflict)
+	var lives []string
+	for _, e := range readEntries(t, db, spec.Name, start, 5) {
+		lives = append(lives, fmt.Sprint(e.Type, slices.Index(owners[:], e.Scope["owner"])))
+	}
+	if want := []string{"created0", "deleted0", "created1", "deleted1", "created2"}; !slices.Equal(lives, want) {
+		t.Errorf("the log has %v, want %v", lives, want)
+	}
+}
+
 // testLogConcurrent runs concurrent writers. Each document must have one entry for each of its versions, in order, and one
 // entry for its deletion.
 func testLogConcurrent(t *testing.T, open Opener) {
