@@ -137,6 +137,42 @@ interface Delete {
   delete(target: Target, options?: Options): Promise<void>
 }
 
+export interface UploadOptions extends Options {
+  /** Called with bytes during the upload, in pages unless createClient has fetch, and at least at its end. A repeated upload begins again. */
+  onProgress?: (progress: { loaded: number; total: number }) => void
+}
+
+export interface LinkOptions extends Options {
+  /** Seconds from 1 to 3600, 300 by default. */
+  expiresIn?: number
+}
+
+/** A link to a file, which needs no token. */
+export interface FileLink {
+  url: string
+  expiresAt: string
+}
+
+/** A field with one file. */
+interface FileField<T> {
+  /** Stores a file. A File also has a name. */
+  upload(target: Target, file: Blob, options?: UploadOptions): Promise<T>
+  link(target: Target, options?: LinkOptions): Promise<FileLink>
+  delete(target: Target, options?: Options): Promise<void>
+  /** Returns the address of the file, which needs the token of the caller unless everyone may read it. */
+  url(target: Target): string
+}
+
+/** A field with a list of files. */
+interface FileList<T> {
+  /** Adds a file to the list. A File also has a name. */
+  upload(target: Target, file: Blob, options?: UploadOptions): Promise<T>
+  link(target: Target, file: Target, options?: LinkOptions): Promise<FileLink>
+  delete(target: Target, file: Target, options?: Options): Promise<void>
+  /** Returns the address of a file, which needs the token of the caller unless everyone may read it. */
+  url(target: Target, file: Target): string
+}
+
 /** A change of a record: its newest version. Several updates can be one change; a record that was deleted since has only deleted. */
 export type Change<T> = { event: 'created' | 'updated'; data: T } | { event: 'deleted'; data: { id: string } }
 

@@ -176,7 +176,8 @@ function writer(resource, ids, send) {
 }
 
 /** Creates the client. */
-export function createClient({ url, token, masterKey, storage, fetch = (...args) => globalThis.fetch(...args) }) {
+export function createClient({ url, token, masterKey, storage, fetch: ownFetch }) {
+  const fetch = ownFetch ?? ((...args) => globalThis.fetch(...args))
   const base = url.replace(/\/+$/, '')
   const session = sessions && token === undefined ? createSession(base, masterKey, storage, call) : undefined
 
@@ -191,10 +192,11 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
   }
 
   /** Sends a request, and repeats it if it is safe. Resolves to the body and the ETag, or rejects with a Problem. */
-  async function call(method, template, { path, query, header, body, signal, safe = method === 'GET', anonymous, stream }) {
+  async function call(method, template, { path, query, header, body, blob, onProgress, signal, safe = method === 'GET', anonymous, stream }) {
     const address = base + fill(template, path) + search(query)
-    const text = body === undefined ? undefined : JSON.stringify(body)
-    const init = { method, signal, redirect: 'manual', credentials: 'omit', body: text } // no cookies, and no password dialog
+    const type = blob ? blob.type.replace(/^multipart.*|^$/, 'application/octet-stream') : 'application/json' // a form would be read as one
+    const init = { method, signal, redirect: 'manual', credentials: 'omit', body: blob ?? (body && JSON.stringify(body)) } // no cookies, and no password dialog
+    const viaRequest = onProgress && !ownFetch && globalThis.XMLHttpRequest
     const master = masterKey && masterOnly.includes(`${method} ${template.replace(/\{\w*\}/g, '{}')}`)
     const end = Date.now() + REPEAT_WITHIN
     let last, user, renewed // the last problem, and the ID of the user of the first request
@@ -202,7 +204,7 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
       signal?.throwIfAborted()
       const headers = new Headers()
       for (const [name, value] of Object.entries(header ?? {})) if (value !== undefined) setHeader(headers, name, value)
-      if (init.body !== undefined) headers.set('Content-Type', 'application/json')
+      if (init.body !== undefined) headers.set('Content-Type', type)
       let state // of the session whose token the request has
       if (!headers.has('Authorization')) {
         let credential
@@ -213,8 +215,11 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
         user = state?.user?.id
         if (credential) setHeader(headers, 'Authorization', `Bearer ${credential}`)
       }
-      const { problem, wait, ...response } = await attempt(fetch, address, { ...init, headers }, repeats, stream)
-      if (!problem) return response
+      const { problem, wait, ...response } = await attempt(viaRequest ? uploader(onProgress) : fetch, address, { ...init, headers }, repeats, stream)
+      if (!problem) {
+        if (!viaRequest) onProgress?.({ loaded: blob.size, total: blob.size })
+        return response
+      }
       last = problem
       if (problem.status === 401 && state && !renewed) { // rejected before anything was done
         await unlessAborted(session.refresh(state), signal)
@@ -229,10 +234,9 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
   }
 
   /** Sends a write of a record. Resolves to the record. */
-  async function send(method, template, path, { etag, body, signal, idempotent }) {
+  async function send(method, template, path, { etag, idempotent, safe = idempotent || (method === 'DELETE' && etag !== undefined), ...options }) {
     const header = { 'If-Match': etag, 'Idempotency-Key': idempotent && newKey() }
-    const safe = idempotent || (method === 'DELETE' && etag !== undefined)
-    const response = await call(method, template, { path, header, body, signal, safe })
+    const response = await call(method, template, { ...options, path, header, safe })
     return tagged(response.body, response.etag)
   }
 
@@ -256,7 +260,8 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
       const { body, etag } = await call('GET', `${resource.path}/{}`, { path: [...ids, id], query: { expand }, signal })
       return tagged(body, etag)
     }
-    const out = { list, all, get, ...writer(resource, ids, send), ...below(resource, ids, methods) }
+    const files = fileFields(resource, ids, send, (path) => base + path)
+    const out = { list, all, get, ...writer(resource, ids, send), ...files, ...below(resource, ids, methods) }
     if (resource.changes) out.follow = (options) => follow(`${resource.path}/changes`, ids, options)
     return out
   }
@@ -615,6 +620,54 @@ async function followFeed(name, open, isFinal, { onChange, onResync }, stop) {
     channel.close()
   }
   if (failure) throw failure.error
+}
+
+/** Returns a fetch that reports the progress of the upload. XMLHttpRequest follows redirects, but its last address shows them. */
+function uploader(onProgress) {
+  return (url, { method, headers, body, signal }) => new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    const abort = () => request.abort()
+    request.open(method, url)
+    for (const [name, value] of headers) request.setRequestHeader(name, value)
+    request.upload.onprogress = ({ loaded, total }) => onProgress({ loaded, total })
+    request.onloadend = () => {
+      signal?.removeEventListener('abort', abort)
+      const { status, responseURL, response } = request
+      if (!status) return reject(new TypeError('the connection was cut')) // or aborted
+      const lines = request.getAllResponseHeaders().trim().split('\r\n')
+      const out = new Response(status === 204 ? null : response, { status, headers: lines.map((line) => line.split(/: (.*)/s, 2)) })
+      resolve(responseURL === new URL(url, location.href).href ? out : { type: 'opaqueredirect', headers: out.headers })
+    }
+    signal?.addEventListener('abort', abort)
+    request.send(body)
+  })
+}
+
+/** Returns the properties of a resource for its fields with files. send makes a request; address returns the URL of a path. */
+function fileFields({ path, files = {} }, ids, send, address) {
+  const fields = Object.entries(files).map(([name, { list, idempotent }]) => {
+    const all = `${path}/{}/${name}`
+    const one = list ? `${all}/{}` : all
+    const upload = (target, blob, options) => {
+      const rest = { query: { filename: blob.name }, blob, etag: target?.etag, idempotent, safe: !list || idempotent }
+      return send(list ? 'POST' : 'PUT', all, [...ids, target], { ...options, ...rest })
+    }
+    // The last argument is the options; a list has the file before it.
+    const split = (args) => [[...ids, ...args.slice(0, list ? 2 : 1)], args[list ? 2 : 1]]
+    return [name, {
+      upload,
+      link(...args) {
+        const [path, { expiresIn, signal } = {}] = split(args)
+        return send('POST', `${one}/link`, path, { body: { expiresIn }, signal })
+      },
+      delete(...args) {
+        const [path, options] = split(args)
+        return send('DELETE', one, path, { ...options, etag: args[0]?.etag })
+      },
+      url: (...args) => address(fill(one, split(args)[0])),
+    }]
+  })
+  return Object.fromEntries(fields)
 }
 
 const resources = {

@@ -77,6 +77,7 @@ type schema struct {
 	AllOf       []*schema          `json:"allOf"`
 	Additional  json.RawMessage    `json:"additionalProperties"` // true, false or a schema
 	Reference   string             `json:"x-reference"`
+	File        json.RawMessage    `json:"x-file"` // only of a property with a file, or with a list of files
 }
 
 // resource is a resource with its operations; those that the API does not have are nil.
@@ -89,6 +90,14 @@ type resource struct {
 	description                                 string
 	nested                                      []*resource
 	list, create, show, update, delete, changes *operation
+	files                                       []fileField
+}
+
+// fileField is a field with a file, or with a list of files.
+type fileField struct {
+	name   string
+	list   bool
+	upload *operation
 }
 
 // reserved are the names of the client's own methods.
@@ -113,7 +122,8 @@ func (d document) resources() (roots []*resource, err error) {
 		for name, item := range d.Paths {
 			if below, ok := strings.CutPrefix(name, r.Path+"/{"); ok && !strings.Contains(below, "/") {
 				r.show, r.update, r.delete = item["get"], item["patch"], item["delete"]
-				err = cmp.Or(err, item["patch"].checkBody("PATCH "+name))
+				r.files = d.filesOf(r, name)
+				err = cmp.Or(err, item["patch"].checkBody("PATCH "+name), r.checkFiles())
 			}
 		}
 		err = cmp.Or(err, d.checkPage(r), r.create.checkBody("POST "+r.Path))
@@ -123,7 +133,10 @@ func (d document) resources() (roots []*resource, err error) {
 		r, taken := all[name], reserved
 		if parent := all[r.Parent]; parent != nil {
 			parent.nested = append(parent.nested, r)
-			taken = methods
+			taken = slices.Clone(methods)
+			for _, f := range parent.files {
+				taken = append(taken, f.name)
+			}
 		} else {
 			roots = append(roots, r)
 		}
@@ -140,6 +153,48 @@ func (d document) resources() (roots []*resource, err error) {
 		records[camel(r.Record)] = name
 	}
 	return roots, err
+}
+
+// filesOf returns the fields with files of the record at the path, sorted by name.
+func (d document) filesOf(r *resource, path string) (out []fileField) {
+	record := d.Components.Schemas[d.recordSchema(r)]
+	if record == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(record.Properties)) {
+		property, item := record.Properties[name], d.Paths[path+"/"+name]
+		if property.File == nil || item == nil {
+			continue
+		}
+		f := fileField{name: name, list: property.Type == "array", upload: item["put"]}
+		if f.list {
+			f.upload = item["post"]
+		}
+		if f.upload != nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// recordSchema returns the name of the schema of the records of a resource, or "".
+func (d document) recordSchema(r *resource) string {
+	for _, op := range []*operation{r.show, r.create, r.update} {
+		if op != nil {
+			return op.response().base()
+		}
+	}
+	return ""
+}
+
+// checkFiles fails if a field with files has the name of a method.
+func (r *resource) checkFiles() error {
+	for _, f := range r.files {
+		if slices.Contains(methods, f.name) {
+			return fmt.Errorf("the field %s of the resource %s has the name of a method of the client; rename it", f.name, r.Name)
+		}
+	}
+	return nil
 }
 
 // checkPage fails if the list of a resource does not return a page.

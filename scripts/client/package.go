@@ -46,7 +46,7 @@ func (d document) files() (files.Tree, error) {
 	encoder.SetIndent("", "  ")
 	err = encoder.Encode(manifest)
 	return files.Tree{
-		"index.js":     []byte(head + part("index.js") + part("session.js") + part("follow.js") + "\n" + d.table(resources)),
+		"index.js":     []byte(head + part("index.js") + part("session.js") + part("follow.js") + part("files.js") + "\n" + d.table(resources)),
 		"index.d.ts":   []byte(head + part("index.d.ts") + "\n" + d.resourceTypes(resources)),
 		"schema.d.ts":  []byte(head + d.schemaTypes()),
 		"package.json": packageJSON.Bytes(),
@@ -125,6 +125,20 @@ func (w *printer) rows(resources []*resource) {
 		}
 		if r.changes != nil {
 			row += ", changes: true"
+		}
+		if len(r.files) > 0 {
+			var fields []string
+			for _, f := range r.files {
+				var of []string
+				if f.list {
+					of = append(of, "list: true")
+				}
+				if f.upload.idempotent() {
+					of = append(of, "idempotent: true")
+				}
+				fields = append(fields, key(f.name)+": {"+strings.Join(of, ", ")+"}")
+			}
+			row += ", files: { " + strings.Join(fields, ", ") + " }"
 		}
 		if len(r.nested) == 0 {
 			w.line("%s },", row)

@@ -255,6 +255,13 @@ func (d document) methods(r *resource) (out []string) {
 	if r.changes != nil {
 		out = append(out, fmt.Sprintf("Follow<%s, %s>", d.followed(r), r.changes.filters()))
 	}
+	for _, f := range r.files {
+		kind := "FileField"
+		if f.list {
+			kind = "FileList"
+		}
+		out = append(out, fmt.Sprintf("{ %s: %s<%s> }", key(f.name), kind, d.named(r, f.upload)))
+	}
 	return out
 }
 

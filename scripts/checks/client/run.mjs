@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { transformSync } from 'esbuild'
 import { calls } from './calls.mjs'
+import { addFiles } from './with-files.mjs'
 import { root, withBuilt, withService } from '../browser/service.mjs'
 import { totp } from '../browser/totp.mjs'
 
@@ -42,7 +43,10 @@ function go(dir, ...args) {
   assert.equal(done.status, 0, `go ${args.join(' ')}: ${done.stdout}${done.stderr}`)
 }
 
-/** Copies the repository to a directory, adds the resources, and writes their client to generated. In it, gift cards have no Idempotency-Key. */
+/**
+ * Copies the repository to a directory, adds the resources, and writes their client to generated. In it, gift cards have no Idempotency-Key, and
+ * makers have files.
+ */
 function addResources(dir) {
   const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 })
   for (const name of stdout.split('\0')) {
@@ -53,6 +57,7 @@ function addResources(dir) {
   const document = JSON.parse(readFileSync(file, 'utf8'))
   const { post } = document.paths['/gift-cards']
   post.parameters = post.parameters.filter(({ name }) => name !== 'Idempotency-Key')
+  addFiles(document)
   writeFileSync(file, JSON.stringify(document))
   go(dir, 'run', './scripts/client', '--out', generated)
 }

@@ -138,6 +138,27 @@ export async function references(api: Client, id: string) {
   plain.expand
 }
 
+export async function files(api: Client, id: string, file: File) {
+  const maker = await api.makers.photo.upload(id, file, { onProgress: ({ loaded, total }) => loaded / total, signal: AbortSignal.timeout(1000) })
+  // @ts-expect-error: the file is missing
+  await api.makers.photo.upload(id)
+  maker.photo?.size satisfies number | undefined
+  // @ts-expect-error: the file can be absent
+  maker.photo.size
+  maker.papers[0]?.id satisfies string | undefined
+  // @ts-expect-error: a single file has no ID
+  maker.photo?.id
+  ;(await api.makers.papers.link(id, 'file', { expiresIn: 60 })).url satisfies string
+  // @ts-expect-error: the file of the list is missing
+  await api.makers.papers.link(id)
+  await api.makers.papers.delete(maker, maker.papers[0] ?? '')
+  // @ts-expect-error: the only file of a field has no ID
+  await api.makers.photo.delete(maker, 'file')
+  api.makers.photo.url(id) satisfies string
+  // @ts-expect-error: wares have no files
+  api.wares.photo
+}
+
 export function feeds(api: Client, id: string) {
   const onResync = () => {}
   void api.articles.follow({ userId: id, onResync, onChange: (change) => change.event === 'deleted' || (change.data satisfies Records['article']) })

@@ -174,7 +174,8 @@ function writer(resource, ids, send) {
 }
 
 /** Creates the client. */
-export function createClient({ url, token, masterKey, storage, fetch = (...args) => globalThis.fetch(...args) }) {
+export function createClient({ url, token, masterKey, storage, fetch: ownFetch }) {
+  const fetch = ownFetch ?? ((...args) => globalThis.fetch(...args))
   const base = url.replace(/\/+$/, '')
   const session = sessions && token === undefined ? createSession(base, masterKey, storage, call) : undefined
 
@@ -189,10 +190,11 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
   }
 
   /** Sends a request, and repeats it if it is safe. Resolves to the body and the ETag, or rejects with a Problem. */
-  async function call(method, template, { path, query, header, body, signal, safe = method === 'GET', anonymous, stream }) {
+  async function call(method, template, { path, query, header, body, blob, onProgress, signal, safe = method === 'GET', anonymous, stream }) {
     const address = base + fill(template, path) + search(query)
-    const text = body === undefined ? undefined : JSON.stringify(body)
-    const init = { method, signal, redirect: 'manual', credentials: 'omit', body: text } // no cookies, and no password dialog
+    const type = blob ? blob.type.replace(/^multipart.*|^$/, 'application/octet-stream') : 'application/json' // a form would be read as one
+    const init = { method, signal, redirect: 'manual', credentials: 'omit', body: blob ?? (body && JSON.stringify(body)) } // no cookies, and no password dialog
+    const viaRequest = onProgress && !ownFetch && globalThis.XMLHttpRequest
     const master = masterKey && masterOnly.includes(`${method} ${template.replace(/\{\w*\}/g, '{}')}`)
     const end = Date.now() + REPEAT_WITHIN
     let last, user, renewed // the last problem, and the ID of the user of the first request
@@ -200,7 +202,7 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
       signal?.throwIfAborted()
       const headers = new Headers()
       for (const [name, value] of Object.entries(header ?? {})) if (value !== undefined) setHeader(headers, name, value)
-      if (init.body !== undefined) headers.set('Content-Type', 'application/json')
+      if (init.body !== undefined) headers.set('Content-Type', type)
       let state // of the session whose token the request has
       if (!headers.has('Authorization')) {
         let credential
@@ -211,8 +213,11 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
         user = state?.user?.id
         if (credential) setHeader(headers, 'Authorization', `Bearer ${credential}`)
       }
-      const { problem, wait, ...response } = await attempt(fetch, address, { ...init, headers }, repeats, stream)
-      if (!problem) return response
+      const { problem, wait, ...response } = await attempt(viaRequest ? uploader(onProgress) : fetch, address, { ...init, headers }, repeats, stream)
+      if (!problem) {
+        if (!viaRequest) onProgress?.({ loaded: blob.size, total: blob.size })
+        return response
+      }
       last = problem
       if (problem.status === 401 && state && !renewed) { // rejected before anything was done
         await unlessAborted(session.refresh(state), signal)
@@ -227,10 +232,9 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
   }
 
   /** Sends a write of a record. Resolves to the record. */
-  async function send(method, template, path, { etag, body, signal, idempotent }) {
+  async function send(method, template, path, { etag, idempotent, safe = idempotent || (method === 'DELETE' && etag !== undefined), ...options }) {
     const header = { 'If-Match': etag, 'Idempotency-Key': idempotent && newKey() }
-    const safe = idempotent || (method === 'DELETE' && etag !== undefined)
-    const response = await call(method, template, { path, header, body, signal, safe })
+    const response = await call(method, template, { ...options, path, header, safe })
     return tagged(response.body, response.etag)
   }
 
@@ -254,7 +258,8 @@ export function createClient({ url, token, masterKey, storage, fetch = (...args)
       const { body, etag } = await call('GET', `${resource.path}/{}`, { path: [...ids, id], query: { expand }, signal })
       return tagged(body, etag)
     }
-    const out = { list, all, get, ...writer(resource, ids, send), ...below(resource, ids, methods) }
+    const files = fileFields(resource, ids, send, (path) => base + path)
+    const out = { list, all, get, ...writer(resource, ids, send), ...files, ...below(resource, ids, methods) }
     if (resource.changes) out.follow = (options) => follow(`${resource.path}/changes`, ids, options)
     return out
   }

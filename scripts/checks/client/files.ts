@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type UploadOptions, createClient } from 'ginseng-client'
+
+/** A request that the client made. */
+interface Sent { call: string; type: string | null; match: string | null; key: string | null; body: string }
+
+/** Tests the methods of fields with files, with a service that records the requests. */
+export async function run() {
+  await test('files', () => uploads())
+  await test('files with XMLHttpRequest', () => viaRequest())
+}
+
+/** Returns a client whose requests are recorded. The first ones of failures are cut. */
+function recorded(failures = 0) {
+  const sent: Sent[] = []
+  const api = createClient({ url: 'http://service', token: 'token', fetch: async (url, init) => {
+    const headers = new Headers(init?.headers)
+    const path = String(url).replace('http://service', '')
+    const body = await new Response(init?.body as BodyInit | undefined).text()
+    sent.push({ call: `${init?.method} ${path}`, type: headers.get('Content-Type'), match: headers.get('If-Match'), key: headers.get('Idempotency-Key'), body })
+    if (failures-- > 0) throw new TypeError('cut')
+    if (init?.method === 'DELETE') return new Response(null, { status: 204 })
+    return Response.json(path.endsWith('/link') ? { url: 'u', expiresAt: 't' } : { id: 'a' }, { headers: { ETag: '"2"' } })
+  } })
+  return { api, sent }
+}
+
+async function uploads() {
+  const { api, sent } = recorded(1)
+  const file = new File(['bytes'], 'Über.png', { type: 'image/png' })
+  const progress: unknown[] = []
+  const maker = await api.makers.photo.upload('a', file, { onProgress: (p) => progress.push(p) })
+  assert.deepEqual(progress, [{ loaded: 5, total: 5 }])
+  await api.makers.photo.upload(maker, new Blob(['form'], { type: 'multipart/form-data; boundary=a' }))
+  await api.makers.papers.upload('a', new Blob(['one']))
+  await api.makers.photo.delete(maker)
+  await api.makers.papers.delete(maker, { id: 'f' })
+  await api.makers.papers.delete('a', 'f')
+  assert.deepEqual(await api.makers.photo.link('a'), { url: 'u', expiresAt: 't' })
+  await api.makers.papers.link('a', 'f', { expiresIn: 60 })
+  assert.deepEqual([api.makers.photo.url(maker), api.makers.papers.url('a', 'f/g')], ['http://service/makers/a/photo', 'http://service/makers/a/papers/f%2Fg'])
+  const none = { match: null, key: null }, raw = 'application/octet-stream', sentFile = { call: 'PUT /makers/a/photo?filename=%C3%9Cber.png', type: 'image/png', body: 'bytes', ...none }
+  const [key] = sent.splice(3, 1).map(({ key, ...request }) => {
+    assert.deepEqual(request, { call: 'POST /makers/a/papers', type: raw, match: null, body: 'one' })
+    return key
+  })
+  assert.match(key ?? '', /^\w{32}$/)
+  assert.deepEqual(sent, [
+    sentFile, sentFile, // repeated
+    { call: 'PUT /makers/a/photo', type: raw, match: '"2"', key: null, body: 'form' },
+    { call: 'DELETE /makers/a/photo', type: null, match: '"2"', key: null, body: '' },
+    { call: 'DELETE /makers/a/papers/f', type: null, match: '"2"', key: null, body: '' },
+    { call: 'DELETE /makers/a/papers/f', type: null, ...none, body: '' },
+    { call: 'POST /makers/a/photo/link', type: 'application/json', ...none, body: '{}' },
+    { call: 'POST /makers/a/papers/f/link', type: 'application/json', ...none, body: '{"expiresIn":60}' },
+  ])
+}
+
+/** An XMLHttpRequest whose first upload is cut, and whose last one is redirected. */
+class FakeRequest {
+  static requests: FakeRequest[] = []
+  upload: { onprogress?: (event: { loaded: number; total: number }) => void } = {}
+  headers: [string, string][] = []
+  status = 0
+  responseURL = ''
+  response = ''
+  aborted = false
+  onloadend = () => {}
+  address = ''
+
+  open(_: string, address: string) { this.address = address }
+  setRequestHeader(name: string, value: string) { this.headers.push([name, value]) }
+  getAllResponseHeaders() { return 'content-type: application/json\r\netag: "3"\r\n' }
+  abort() {
+    this.aborted = true
+    this.onloadend()
+  }
+
+  send(body: Blob) {
+    const n = FakeRequest.requests.push(this)
+    if (body.size === 0) return // hangs
+    queueMicrotask(() => {
+      for (const loaded of [1, body.size]) this.upload.onprogress?.({ loaded, total: body.size })
+      if (n > 1) Object.assign(this, { status: 200, responseURL: n > 2 ? 'http://other/' : this.address, response: '{"id":"a"}' })
+      this.onloadend()
+    })
+  }
+}
+
+async function viaRequest() {
+  const globals = globalThis as { XMLHttpRequest?: unknown; location?: unknown }
+  globals.XMLHttpRequest = FakeRequest
+  globals.location = { href: 'http://service/page' }
+  try {
+    const api = createClient({ url: 'http://service', token: 'token' })
+    const loaded: number[] = []
+    const options: UploadOptions = { onProgress: (progress) => loaded.push(progress.loaded) }
+    const maker = await api.makers.photo.upload('a', new Blob(['bytes'], { type: 'image/png' }), options)
+    assert.equal((maker as { etag?: string }).etag, '"3"')
+    assert.deepEqual(loaded, [1, 5, 1, 5])
+    assert.deepEqual(FakeRequest.requests[1]?.headers.sort(), [['authorization', 'Bearer token'], ['content-type', 'image/png']])
+    await assert.rejects(api.makers.photo.upload('a', new Blob(['x']), options), { status: 0, detail: /redirect/ })
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const upload = assert.rejects(api.makers.photo.upload('a', new Blob([]), { ...options, signal: controller.signal }), reason)
+    while (FakeRequest.requests.length < 4) await new Promise(setImmediate)
+    controller.abort(reason)
+    await upload
+    assert.ok(FakeRequest.requests[3]?.aborted)
+  } finally {
+    delete globals.XMLHttpRequest
+    delete globals.location
+  }
+}
