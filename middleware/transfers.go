@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -174,6 +175,7 @@ func (p *pace) deadline() time.Time {
 
 // add counts bytes that have been transferred.
 func (p *pace) add(n int64) {
+	runtime.Gosched() // a fast transfer never waits for the network: without this, other requests wait for many of them
 	p.bytes += n
 	units := p.bytes / transferRate
 	p.bytes %= transferRate
@@ -194,6 +196,7 @@ type pacedWriter struct {
 
 const (
 	pacedChunk = 32 << 10
+	sentChunk  = 256 << 10
 	progress   = 5 * time.Second // how long a file is sent before the progress is checked
 )
 
@@ -239,15 +242,18 @@ func (w *pacedWriter) sendFile(from *io.LimitedReader, to io.ReaderFrom) (writte
 	}
 	w.Flush() // the header, before a write can fail because of its deadline
 	for from.N > 0 {
-		deadline, left := w.pace.deadline(), from.N
+		deadline := w.pace.deadline()
 		soon := time.Now().Add(progress)
 		if soon.After(deadline) {
 			soon = deadline
 		}
 		_ = w.conn.SetWriteDeadline(soon)
-		n, err := to.ReadFrom(from)
+		chunk := io.LimitedReader{R: from.R, N: min(from.N, sentChunk)}
+		n, err := to.ReadFrom(&chunk)
 		w.pace.add(n)
-		slow := errors.Is(err, os.ErrDeadlineExceeded) && n == left-from.N && time.Now().Before(w.pace.deadline())
+		unsent := min(from.N, sentChunk) - chunk.N - n // read, but not sent
+		from.N -= n
+		slow := errors.Is(err, os.ErrDeadlineExceeded) && unsent == 0 && time.Now().Before(w.pace.deadline())
 		if err != nil && !slow || err == nil && n == 0 {
 			return size - from.N, err
 		}

@@ -29,8 +29,8 @@ import (
 var document = files.Field{Name: "document", MaxBytes: 100 << 20}
 
 const (
-	testWindow  = time.Second            // instead of transferWindow
-	testTimeout = 300 * time.Millisecond // of bodies and requests without transfers
+	testWindow  = time.Second // instead of transferWindow
+	testTimeout = time.Second // of bodies and requests without transfers
 )
 
 // serveFiles serves routes with transfers. PUT /document/:id receives a file, and responds with its size. GET responds with a sparse

@@ -249,7 +249,7 @@ func resetPeak(t *testing.T, p *process.Process) int64 {
 // other is a client that lists articles all the time.
 type other struct {
 	mu      sync.Mutex
-	took    []float64 // ms, since the last call of median
+	took    []float64 // ms, since the last call of percentile
 	failed  int
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -289,12 +289,15 @@ func (o *other) await(n int) {
 }
 
 // median returns the median time of the requests since the last call, in ms.
-func (o *other) median() float64 {
+func (o *other) median() float64 { return o.percentile(50) }
+
+// percentile is median, for a percentile.
+func (o *other) percentile(n int) float64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	took := slices.Sorted(slices.Values(o.took))
 	o.took = nil
-	return took[len(took)/2]
+	return took[len(took)*n/100]
 }
 
 // stop ends the client and returns the median.

@@ -1,13 +1,16 @@
 package resilience_test
 
 import (
+	"io"
 	"os"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 
 	"example.com/ginseng/config"
 	"example.com/ginseng/docs"
 	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
@@ -26,7 +29,7 @@ func runShelves() {
 	server.Main(server.Service[config.Settings]{
 		Name: "shelves",
 		Modules: func(d kit.Deps, s config.Settings) []kit.Module {
-			return append(modules.New(d, s.Modules), newShelves(d))
+			return append(modules.New(d, s.Modules), newShelves(d), &blobs{files: d.Files, field: files.Field{Name: "blob", MaxBytes: blobBytes}})
 		},
 		OpenAPI: docs.OpenAPI, Swagger: docs.Swagger,
 	})
@@ -78,4 +81,38 @@ func (s *shelves) Routes(r *route.Router) {
 		}
 		return rest.Page(g, page)
 	})
+}
+
+const blobBytes = 100_000_000
+
+// blobs is a module whose routes receive and send files, which belong to no record.
+type blobs struct {
+	files  *files.Files
+	field  files.Field
+	byName sync.Map
+}
+
+// Parts implements kit.Module.
+func (b *blobs) Parts() kit.Parts { return kit.Parts{} }
+
+// Routes implements kit.Module.
+func (b *blobs) Routes(r *route.Router) {
+	r.PUT("/blobs/:name", route.Public, func(g *gin.Context) error {
+		f, err := rest.ReceiveFile(g, b.files, b.field)
+		if err != nil {
+			return err
+		}
+		if err := b.files.Put(g.Request.Context(), files.Owner{Collection: "blobs", Field: b.field.Name, Record: store.NewID()}, f); err != nil {
+			return err
+		}
+		b.byName.Store(g.Param("name"), *f)
+		return rest.NoContent(g)
+	}, route.Upload(b.field))
+	r.GET("/blobs/:name", route.Public, func(g *gin.Context) error {
+		f, ok := b.byName.Load(g.Param("name"))
+		if !ok {
+			return store.ErrNotFound
+		}
+		return rest.ServeFile(g, f.(files.File), func() (io.ReadSeekCloser, error) { return b.files.Open(g.Request.Context(), f.(files.File)) }, "no-store")
+	}, route.Download)
 }
