@@ -37,6 +37,8 @@ func (p program) commands(stdout, stderr io.Writer) []subcommand {
 			func(ctx context.Context, args []string) error { return p.copy(ctx, args, stdout, stderr) }},
 		{"backup", "write the embedded database to a file while the service runs", "",
 			func(ctx context.Context, args []string) error { return p.backup(ctx, args, stdout, stderr) }},
+		{"files", "find missing and unreferenced files", "",
+			func(ctx context.Context, args []string) error { return p.files(ctx, args, stdout, stderr) }},
 		{"import", "store the records of an NDJSON or CSV file", "",
 			func(ctx context.Context, args []string) error { return p.importRecords(ctx, args, stdout, stderr) }},
 		{"export", "write the records of a resource to an NDJSON or CSV file", "",

@@ -1,13 +1,20 @@
 package server
 
 import (
+	"context"
+	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"example.com/ginseng/kit/files"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/mongo/mongotest"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // TestFilesDirectory starts services whose directories of files cannot be used.
@@ -67,5 +74,72 @@ func TestFilesShared(t *testing.T) {
 	code, _, stderr := does(t, t.TempDir(), append(settings, "FILES_URL=file:"+t.TempDir()))
 	if code != exitSettings || !strings.Contains(stderr, "FILES_URL: ") || !strings.Contains(stderr, "mount") {
 		t.Errorf("another directory: exit code %d: %s", code, stderr)
+	}
+}
+
+// TestFilesCheck runs the command beside a service, whose directory has a file that no record refers to.
+func TestFilesCheck(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := start(t, dir)
+	subdirectories, err := filepath.Glob(filepath.Join(dir, "data", "files", "*"))
+	if err != nil || len(subdirectories) != 1 {
+		t.Fatal(subdirectories, err)
+	}
+	of := store.NewID()
+	binary.BigEndian.PutUint32(of[:], uint32(time.Now().Add(-time.Hour).Unix())) // older than the snapshot
+	id := of.Hex()
+	file := filepath.Join(subdirectories[0], id[22:], id)
+	if err := errors.Join(os.Mkdir(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args   []string
+		code   int
+		stdout string
+		left   bool
+	}{
+		{[]string{"files"}, exitUsage, "", true},
+		{[]string{"files", "chekc"}, exitUsage, "", true},
+		{[]string{"files", "check", "-h"}, exitOK, "Usage: ginseng files check [--delete]", true},
+		{[]string{"files", "check"}, exitOK, "unreferenced " + id + "\n1 files are stored, 0 are missing, 1 are unreferenced\n", true},
+		{[]string{"files", "check", "--delete"}, exitOK, "unreferenced " + id + ", deleted\n", false},
+		{[]string{"files", "check"}, exitOK, "0 files are stored, 0 are missing, 0 are unreferenced\n", false},
+	} {
+		code, stdout, stderr := does(t, dir, nil, test.args...)
+		_, err := os.Stat(file)
+		if code != test.code || !strings.HasPrefix(stdout, test.stdout) || (err == nil) != test.left {
+			t.Errorf("%v: exit code %d, %q, %s, the file: %v", test.args, code, stdout, stderr, err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "data", ".check-*")); len(left) != 0 {
+		t.Errorf("left %v", left)
+	}
+	if code := p.Stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestFilesMissing checks that the command fails if a file is missing.
+func TestFilesMissing(t *testing.T) {
+	t.Parallel()
+	local, err := files.NewLocal(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := testdb.Open(t)
+	f := files.New(files.Options{DB: db, Store: local, Now: time.Now})
+	record, file := store.NewID(), store.NewID()
+	f.Register("articles", func(context.Context, store.Query) ([]files.Record, error) {
+		return []files.Record{{ID: record, Files: []store.ID{file}}}, nil
+	})
+	if err := db.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var stdout strings.Builder
+	err = checkFiles(t.Context(), f, time.Time{}, true, &stdout)
+	want := "missing " + file.Hex() + " of articles " + record.Hex() + "\n0 files are stored, 1 are missing, 0 are unreferenced\n"
+	if err == nil || stdout.String() != want {
+		t.Errorf("%v, %q, want %q", err, stdout.String(), want)
 	}
 }

@@ -189,13 +189,21 @@ func (p program) records(ctx context.Context, stderr io.Writer) (service *record
 
 // open opens the database, and returns the handler of the service. done closes the database. open fails if a migration is pending.
 func (p program) open(ctx context.Context, stderr io.Writer) (handler *Handler, done func() error, err error) {
+	return p.openWith(ctx, stderr, func(s Settings, o *DepsOptions) (err error) {
+		o.DB, err = openDatabase(ctx, s.DatabaseURL)
+		return err
+	})
+}
+
+// openWith is like open, with a function that opens the database, and what else the command needs.
+func (p program) openWith(ctx context.Context, stderr io.Writer, connect func(Settings, *DepsOptions) error) (handler *Handler, done func() error, err error) {
 	s, modules, _, err := p.load(settings.Load)
 	if err != nil {
 		return nil, nil, err
 	}
 	logger, flush := newLogger(s, stderr)
-	opened, err := openDatabase(ctx, s.DatabaseURL)
-	if err != nil {
+	o := DepsOptions{Log: logger}
+	if err := connect(s, &o); err != nil {
 		flush()
 		return nil, nil, err
 	}
@@ -206,17 +214,16 @@ func (p program) open(ctx context.Context, stderr io.Writer) (handler *Handler, 
 			defer cancel()
 			handler.close(closing)
 		}
-		return opened.Close()
+		return o.DB.Close()
 	}
 	err = func() error {
-		sender, err := email.New(s.Email, email.Options{Log: logger})
-		if err != nil {
+		if o.Sender, err = email.New(s.Email, email.Options{Log: logger}); err != nil {
 			return err
 		}
-		if handler, err = p.assemble(s, modules, DepsOptions{DB: opened, Log: logger, Sender: sender}, nil); err != nil {
+		if handler, err = p.assemble(s, modules, o, nil); err != nil {
 			return err
 		}
-		if err := prepare(ctx, opened, handler.Migrations, logger, databaseTimeout, databaseRetry); err != nil {
+		if err := prepare(ctx, o.DB, handler.Migrations, logger, databaseTimeout, databaseRetry); err != nil {
 			return err
 		}
 		pending, err := handler.Migrations.Pending(ctx)

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,8 +56,8 @@ type Files struct {
 // row is the document of a file. Its ID is the ID of the file.
 type row struct {
 	store.Meta `bson:",inline"`
-	Collection string    `json:"collection"`
-	Field      string    `json:"field"` // for messages; the field may have another name now
+	Collection string    `json:"collection"` // "": the file had no row
+	Field      string    `json:"field"`      // for messages; the field may have another name now
 	RecordID   store.ID  `json:"recordId"`
 	Uploader   *store.ID `json:"uploader"`
 	Size       int64     `json:"size"`
@@ -72,13 +74,14 @@ type Owner struct {
 	Uploader          *store.ID // the user whose quota counts; nil: none
 }
 
-// Record is a record with the files to which it refers.
+// Record is a record with the IDs of the files to which it refers.
 type Record struct {
 	ID    store.ID
 	Files []store.ID
 }
 
-// ListRecords returns the records of a collection that q selects. It reads no more fields than it needs.
+// ListRecords returns the records of a collection that q selects, including those without files. It reads no more fields than it
+// needs.
 type ListRecords func(ctx context.Context, q store.Query) ([]Record, error)
 
 // errNotConfigured is returned if the service has no storage for files.
@@ -108,6 +111,13 @@ func (f *Files) Register(collection string, list ListRecords) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.records[collection] = list
+}
+
+// collections returns the names of the registered collections, sorted.
+func (f *Files) collections() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(maps.Keys(f.records))
 }
 
 // Times after which the sweep deletes a file.

@@ -340,6 +340,8 @@ func killedBefore(t *testing.T, db store.DB, change func(*service, context.Conte
 // fileRow is the stored row of a file.
 type fileRow struct {
 	store.Meta `bson:",inline"`
+	Collection string      `json:"collection"`
+	RecordID   store.ID    `json:"recordId"`
 	Size       int64       `json:"size"`
 	Since      *store.Time `json:"since"`
 	Deleting   bool        `json:"deleting"`

@@ -3,6 +3,8 @@ package files
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"example.com/ginseng/kit/job"
@@ -12,7 +14,7 @@ import (
 // portion is the number of rows that are read at a time.
 const portion = 500
 
-// forgottenAfter is the age of files without a row, and of temporary files, that are deleted.
+// forgottenAfter is the age of temporary files that are deleted, and how long a file without a row is kept after it was found.
 const forgottenAfter = 24 * time.Hour
 
 // Jobs returns the jobs that delete files to which no record refers.
@@ -78,7 +80,7 @@ func (f *Files) eachPortion(ctx context.Context, q store.Query, use func(context
 func (f *Files) sweepRows(ctx context.Context, rows []row) error {
 	var marked []row
 	for _, r := range rows {
-		if f.lister(r.Collection) == nil {
+		if !f.knows(r) {
 			continue // the module is not part of this version of the service
 		}
 		// From now on, no request attaches the file. So the record, which is read afterwards, decides.
@@ -132,7 +134,10 @@ func (f *Files) lister(collection string) ListRecords {
 	return f.records[collection]
 }
 
-// referred returns the files of the rows to which their stored records refer. The collections of the rows are registered.
+// knows reports whether the records that can refer to a file can be read.
+func (f *Files) knows(r row) bool { return r.Collection == "" || f.lister(r.Collection) != nil }
+
+// referred returns the files of the rows to which their stored records refer. The collections of the rows are known.
 func (f *Files) referred(ctx context.Context, rows []row) (map[store.ID]bool, error) {
 	records := map[string][]any{}
 	for _, r := range rows {
@@ -140,6 +145,14 @@ func (f *Files) referred(ctx context.Context, rows []row) (map[store.ID]bool, er
 	}
 	referred := map[store.ID]bool{}
 	for collection, ids := range records {
+		if collection == "" {
+			all, err := f.references(ctx, func(context.Context, string, store.ID, store.ID) error { return nil })
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(referred, all)
+			continue
+		}
 		found, err := f.lister(collection)(ctx, store.Query{Filter: store.In("id", ids...)})
 		if err != nil {
 			return nil, err
@@ -168,7 +181,7 @@ func (f *Files) sweepForgotten(ctx context.Context) error {
 func (f *Files) releaseForgotten(ctx context.Context, rows []row) error {
 	known := rows[:0]
 	for _, r := range rows {
-		if f.lister(r.Collection) != nil {
+		if f.knows(r) {
 			known = append(known, r)
 		}
 	}
@@ -187,33 +200,23 @@ func (f *Files) releaseForgotten(ctx context.Context, rows []row) error {
 	return nil
 }
 
-// sweepUnknown deletes files without a row that are older than a day, such as those that are newer than a restored database.
+// sweepUnknown stores a row for each file that has none, so that the sweep deletes the file a day later, unless any record refers to it.
+// Such files are newer than a restored database, which the operator may replace again, or their rows were lost in a copy.
 func (f *Files) sweepUnknown(ctx context.Context) error {
-	return f.eachUnknown(ctx, func(id store.ID) error {
-		if f.now().Sub(id.Timestamp()) < forgottenAfter {
-			return nil
-		}
-		return f.store.Delete(ctx, id)
-	})
-}
-
-// eachUnknown calls use with the files of the Store that have no row.
-func (f *Files) eachUnknown(ctx context.Context, use func(store.ID) error) error {
+	now := f.now()
+	since := store.At(now.Add(forgottenAfter - deleteAfter))
 	var ids []any
 	flush := func() error {
 		rows, err := f.rows.List(ctx, store.Query{Filter: store.In("id", ids...), Fields: []string{"id"}})
 		if err != nil {
 			return err
 		}
-		known := map[store.ID]bool{}
 		for _, r := range rows {
-			known[r.ID] = true
+			ids = slices.DeleteFunc(ids, func(id any) bool { return id == r.ID })
 		}
 		for _, id := range ids {
-			if id := id.(store.ID); !known[id] {
-				if err := use(id); err != nil {
-					return err
-				}
+			if err := f.rows.Insert(ctx, row{Meta: store.NewMeta(id.(store.ID), store.At(now)), Since: &since}); err != nil {
+				return err
 			}
 		}
 		ids = ids[:0]

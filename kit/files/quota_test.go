@@ -1,0 +1,124 @@
+package files_test
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/testkit/testdb"
+)
+
+// TestQuota uploads 20 files of one user at the same time, of which 10 fit.
+func TestQuota(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, db store.DB) {
+		s, user, other := newService(t, db, 1000), store.NewID(), store.NewID()
+		var group sync.WaitGroup
+		var stored atomic.Int64
+		ids := make([]store.ID, 20)
+		for i := range ids {
+			ids[i] = store.NewID()
+			group.Go(func() {
+				err := s.set(t.Context(), ids[i], &user, strings.Repeat("x", 100))
+				switch {
+				case err == nil:
+					stored.Add(1)
+				case !apperr.Is(err, apperr.QuotaExceeded):
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if n := stored.Load(); n != 10 || s.stored() != 10 {
+			t.Errorf("%d files were stored, want 10", n)
+		}
+		s.must(s.set(t.Context(), store.NewID(), &other, strings.Repeat("x", 1000)))
+		s.must(s.set(t.Context(), store.NewID(), nil, strings.Repeat("x", 2000)))
+
+		// A replacement needs room for both files.
+		var full store.ID
+		for _, id := range ids {
+			if s.content(id) != "" {
+				full = id
+			}
+		}
+		if err := s.set(t.Context(), full, &user, "x"); !apperr.Is(err, apperr.QuotaExceeded) {
+			t.Errorf("a replacement without room: %v", err)
+		}
+		s.must(s.set(t.Context(), full, nil, "")) // frees 100 immediately
+		s.must(s.set(t.Context(), full, &user, strings.Repeat("x", 50)))
+		s.must(s.set(t.Context(), full, &user, strings.Repeat("y", 50)))
+		s.wantRoom(&user, 50)
+	})
+}
+
+// wantRoom checks how many bytes the uploader can still store.
+func (s *service) wantRoom(uploader *store.ID, bytes int64) {
+	s.t.Helper()
+	if r, err := s.files.Reserve(s.t.Context(), uploader, bytes+1); !apperr.Is(err, apperr.QuotaExceeded) {
+		r.Free(s.t.Context())
+		s.t.Errorf("Reserve(%d): %v, want %s", bytes+1, err, apperr.QuotaExceeded)
+	}
+	r, err := s.files.Reserve(s.t.Context(), uploader, bytes)
+	if err != nil {
+		s.t.Errorf("Reserve(%d): %v", bytes, err)
+		return
+	}
+	r.Free(s.t.Context())
+}
+
+// TestReservation checks that a reservation ends with Free, with a failed upload, and an hour after its process was killed, but not
+// while the upload is in progress.
+func TestReservation(t *testing.T) {
+	t.Parallel()
+	s, user := newService(t, testdb.Open(t), 1000), store.NewID()
+	long := strings.Repeat("x", int(cover.MaxBytes)+1)
+	s.must(s.set(t.Context(), store.NewID(), &user, "five!"))
+	if err := s.set(t.Context(), store.NewID(), &user, long); !apperr.Is(err, apperr.QuotaExceeded) {
+		t.Errorf("a file beyond the quota: %v", err)
+	}
+	s.wantRoom(&user, 995)
+
+	killed, err := s.files.Reserve(t.Context(), &user, 900)
+	s.must(err)
+	s.wantRoom(&user, 95)
+	slow := iotest.OneByteReader(strings.NewReader("xx"))
+	body := readerFunc(func(p []byte) (int, error) { s.clock.Advance(50 * time.Minute); return slow.Read(p) })
+	_, err = killed.Receive(t.Context(), body, cover, "", "")
+	s.must(err)
+	s.wantRoom(&user, 95) // 100 minutes later
+	s.clock.Advance(61 * time.Minute)
+	s.wantRoom(&user, 995)
+	killed.Free(t.Context()) // has no further effect
+	s.wantRoom(&user, 995)
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestRecount corrects the usage of an uploader, whose document is wrong or missing.
+func TestRecount(t *testing.T) {
+	t.Parallel()
+	s, user := newService(t, testdb.Open(t), 1000), store.NewID()
+	s.must(s.set(t.Context(), store.NewID(), &user, "12345"))
+	usages := store.Open[usage](s.db, store.Spec{Name: "file-usage"})
+	_, err := usages.UpdateByID(t.Context(), user, nil, store.Set("stored", int64(700)))
+	s.must(err)
+	s.wantRoom(&user, 300)
+	s.day()
+	s.wantRoom(&user, 995)
+	_, err = usages.Delete(t.Context(), store.Eq("id", user))
+	s.must(err)
+	s.wantRoom(&user, 995)
+}
+
+type usage struct {
+	store.Meta `bson:",inline"`
+	Stored     int64 `json:"stored"`
+}

@@ -1,0 +1,129 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
+
+	"example.com/ginseng/kit/command"
+	"example.com/ginseng/kit/files"
+	"example.com/ginseng/kit/store/engines"
+	"example.com/ginseng/kit/store/sqlite"
+)
+
+const filesUsage = `Usage: %[1]s files check [--delete]
+
+Compares the records with the stored files, while the service runs or not. Prints a line for each file that a record refers to and
+that is missing, and for each file that no record refers to:
+
+	missing FILE of COLLECTION RECORD
+	unreferenced FILE of COLLECTION RECORD
+
+The service deletes unreferenced files itself: an hour after the record was changed or deleted, other files within two days.
+The exit code is 1 if a file is missing.
+
+With the embedded database, the command reads a snapshot, which needs as much space as the database, in the same directory.
+
+Flags:
+
+`
+
+func (p program) files(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+	flags := pflag.NewFlagSet("files", pflag.ContinueOnError)
+	remove := flags.Bool("delete", false, "delete the unreferenced files, except those of the last hour")
+	if err := command.Parse(flags, fmt.Sprintf(filesUsage, p.name), args, stdout); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 || flags.Arg(0) != "check" {
+		return fmt.Errorf("the argument check is needed; %w", command.ErrUsage)
+	}
+	var snapshot time.Time
+	cleanUp := func() error { return nil }
+	defer func() { err = errors.Join(err, cleanUp()) }()
+	var s Settings
+	handler, done, err := p.openWith(ctx, stderr, func(loaded Settings, o *DepsOptions) (err error) {
+		s = loaded
+		if s.Files.FilesURL == "" {
+			return errors.New("FILES_URL is not set, so the service stores no files")
+		}
+		if o.Files, err = openFiles(s, o.Log); err != nil {
+			return err
+		}
+		address := s.DatabaseURL
+		if path := engines.Path(address); path != "" {
+			snapshot = time.Now()
+			if address, cleanUp, err = takeSnapshot(ctx, path); err != nil {
+				return err
+			}
+		}
+		o.DB, err = openDatabase(ctx, address)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if err := claimFiles(ctx, s, handler.deps.Files); err != nil {
+		return err
+	}
+	return checkFiles(ctx, handler.deps.Files, snapshot, *remove, stdout)
+}
+
+// takeSnapshot copies the embedded database, which a running service has locked. It returns the address of the copy, and a function
+// that removes it.
+func takeSnapshot(ctx context.Context, path string) (address string, remove func() error, err error) {
+	keep := func() error { return nil }
+	if _, err := os.Stat(path); err != nil {
+		return "", keep, fmt.Errorf("the database does not exist: %w", err)
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".check-*")
+	if err != nil {
+		return "", keep, fmt.Errorf("the check needs a temporary directory next to the database: %w", err)
+	}
+	remove = func() error { return os.RemoveAll(dir) }
+	file := filepath.Join(dir, "snapshot.db")
+	return "sqlite:" + file, remove, sqlite.Backup(ctx, path, file, func(int64, int64) {})
+}
+
+// checkFiles prints the differences. It fails if a file is missing.
+func checkFiles(ctx context.Context, f *files.Files, snapshot time.Time, remove bool, stdout io.Writer) error {
+	result, err := f.Check(ctx, snapshot, func(found files.Finding) error {
+		line := "unreferenced " + found.ID.Hex()
+		if found.Missing {
+			line = "missing " + found.ID.Hex()
+		}
+		if found.Collection != "" {
+			line += " of " + found.Collection + " " + found.Record.Hex()
+		}
+		if remove {
+			deleted, err := f.Delete(ctx, found)
+			if err != nil {
+				return err
+			}
+			if deleted {
+				line += ", deleted"
+			}
+		}
+		_, err := fmt.Fprintln(stdout, line)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	n := func(n int) string { return humanize.Comma(int64(n)) }
+	_, err = fmt.Fprintf(stdout, "%s files are stored, %s are missing, %s are unreferenced\n", n(result.Stored), n(result.Missing), n(result.Unreferenced))
+	if result.Unknown > 0 {
+		_, _ = fmt.Fprintf(stdout, "%s files of resources that this service does not have were not checked\n", n(result.Unknown))
+	}
+	if result.Missing > 0 {
+		err = fmt.Errorf("%s files are missing; restore them from a backup", n(result.Missing))
+	}
+	return err
+}
