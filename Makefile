@@ -38,7 +38,7 @@ test-all: test ## run the tests, with the long ones
 test-integration: ## run the tests that depend on the engine on MongoDB: at TEST_MONGODB_URI, or a compatible server that this starts
 	$(MONGOD) go test -vet=off -timeout 20m ./internal/resilience
 	$(MONGOD) go test -vet=off -timeout 20m ./internal/service ./kit/store/mongo ./kit/store/storetest ./kit/store/transfer \
-		./kit/migrate ./kit/once ./kit/records ./kit/resource
+		./kit/batch ./kit/migrate ./kit/once ./kit/records ./kit/resource
 	$(MONGOD) go test -vet=off -timeout 20m -run '^$(MAIN_TASKS)$$' \
 		$$(grep -lE '^func $(MAIN_TASKS)\(' modules/*/*_test.go | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 

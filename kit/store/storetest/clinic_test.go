@@ -17,7 +17,9 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/store/sqlite"
+	"example.com/ginseng/kit/store/engines"
+	"example.com/ginseng/kit/store/mongo/mongotest"
+	"example.com/ginseng/testkit/testdb"
 )
 
 // appointment reserves a room from the minute Start until the minute End.
@@ -186,21 +188,21 @@ func testClinic(t *testing.T, open Opener) {
 
 var kills = flag.Int("kills", 3, "how often TestKilled kills the process")
 
-// clinicVariable is the environment variable with the path of the database. If it is set, the process runs workClinic.
+// clinicVariable is the environment variable with the address of the database. If it is set, the process runs workClinic.
 const clinicVariable = "STORETEST_CLINIC"
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(clinicVariable); path != "" {
-		fmt.Println(workClinic(path))
+	if address := os.Getenv(clinicVariable); address != "" {
+		fmt.Println(workClinic(address))
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
 
 // workClinic works in a clinic until the process is killed, and prints the events.
-func workClinic(path string) error {
+func workClinic(address string) error {
 	ctx := context.Background()
-	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	db, err := engines.Open(ctx, address)
 	if err != nil {
 		return err
 	}
@@ -220,32 +222,43 @@ func workClinic(path string) error {
 // TestKilled kills a process during its Atomics. Afterwards each Atomic must be stored completely or not at all, and all
 // reported Atomics must be stored.
 func TestKilled(t *testing.T) {
-	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	path := filepath.Join(t.TempDir(), "clinic.db")
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		testKilled(t, "sqlite:"+filepath.Join(t.TempDir(), "clinic.db"))
+	})
+	t.Run("mongodb", func(t *testing.T) {
+		t.Parallel()
+		openAtomic(t, testdb.Open) // skips the test if there are no transactions
+		// A server keeps the transactions of a killed process, and what they lock, until they exceed its transactionLifetimeLimitSeconds.
+		testKilled(t, mongotest.New(t, "timeoutMS=120000").String())
+	})
+}
+
+func testKilled(t *testing.T, address string) {
 	events, left := map[store.ID]string{}, 0
 	for range *kills {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), clinicVariable+"="+path)
+		cmd.Env = append(os.Environ(), clinicVariable+"="+address)
 		out, err := cmd.StdoutPipe()
 		must(t, err)
 		must(t, cmd.Start())
 		var kill *time.Timer
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if kill == nil { // the process has begun to work
-				kill = time.AfterFunc(20*time.Millisecond+rand.N(100*time.Millisecond), func() { _ = cmd.Process.Kill() })
-			}
 			event, hex, _ := strings.Cut(lines.Text(), " ")
 			id, ok := store.ParseID(hex)
 			if !ok {
 				t.Errorf("the process prints %q", lines.Text())
 			}
 			events[id] = event
+			if kill == nil && event == "booked" {
+				kill = time.AfterFunc(20*time.Millisecond+rand.N(100*time.Millisecond), func() { _ = cmd.Process.Kill() })
+			}
 		}
 		_ = cmd.Wait() // the process was killed
-		db, err := sqlite.Open(t.Context(), path, sqlite.Options{Existing: true})
+		db, err := engines.Open(t.Context(), address)
 		must(t, err)
 		c, err := openClinic(t.Context(), db)
 		must(t, err)
