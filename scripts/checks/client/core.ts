@@ -269,23 +269,31 @@ async function pauses(reason: Error) {
   assert.equal(timers(), before)
 }
 
-/** Every creation that is acknowledged exists once, and no other exists twice; of the deletions no record is left. */
+/**
+ * Every creation that is acknowledged exists once, also in a batch, and no other exists twice; of the deletions no record is left; an acknowledged
+ * update is stored.
+ */
 async function random(api: Client, direct: Client, proxy: Proxy) {
-  const faults: Fault[] = ['pass', 'pass', 'cut', 'cut in response', 'lose response', later]
-  const chosen = Array.from({ length: 400 }, () => faults[Math.floor(Math.random() * faults.length)] ?? 'pass')
+  const faults: Fault[] = ['pass', 'pass', 'slow', 'cut', 'cut in response', 'lose response', later, { status: 429, headers: { 'Retry-After': '0' } }]
+  const chosen = Array.from({ length: 600 }, () => faults[Math.floor(Math.random() * faults.length)] ?? 'pass')
   proxy.faults = [...chosen, 'pass']
-  const calls = Array.from({ length: 40 }, async (_, i) => {
-    const article = await api.articles.create({ title: `Random ${i}` })
-    if (i % 2) await api.articles.delete(article)
-    return article
+  const kinds = ['create', 'delete', 'update', 'batch'] as const
+  const calls = Array.from({ length: 60 }, async (_, i) => {
+    const title = `Random ${i}`, kind = kinds[i % kinds.length]
+    if (kind === 'batch') return String((await api.batch((b) => b.articles.create({ title })))[0]?.body?.id)
+    const article = await api.articles.create({ title })
+    if (kind === 'delete') await api.articles.delete(article)
+    if (kind === 'update') await api.articles.update(article, { content: 'updated' })
+    return article.id
   })
   const done = await Promise.allSettled(calls)
   proxy.faults = ['pass']
-  const left = new Map<string, string[]>()
-  for await (const { id, title } of direct.articles.all({ q: 'random', fields: ['title'] })) left.set(title, [...(left.get(title) ?? []), id])
+  const left = new Map<string, { id: string; content: string }[]>()
+  for await (const { id, title, content } of direct.articles.all({ q: 'random' })) left.set(title, [...(left.get(title) ?? []), { id, content }])
   for (const [i, result] of done.entries()) {
-    const ids = left.get(`Random ${i}`) ?? []
-    if (result.status === 'fulfilled') assert.deepEqual(ids, i % 2 ? [] : [result.value.id], `${i}, faults: ${JSON.stringify(chosen)}`)
-    else assert.ok(result.reason instanceof Problem && ids.length <= 1, `${i}: ${result.reason}, faults: ${JSON.stringify(chosen)}`)
+    const records = left.get(`Random ${i}`) ?? [], kind = kinds[i % kinds.length], about = `${kind} ${i}, faults: ${JSON.stringify(chosen)}`
+    if (result.status === 'rejected') assert.ok(result.reason instanceof Problem && records.length <= 1, `${about}: ${result.reason}`)
+    else assert.deepEqual(records.map(({ id }) => id), kind === 'delete' ? [] : [result.value], about)
+    if (result.status === 'fulfilled' && kind === 'update') assert.equal(records[0]?.content, 'updated', about)
   }
 }

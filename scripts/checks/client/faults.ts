@@ -2,10 +2,10 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer, r
 import type { AddressInfo } from 'node:net'
 
 /**
- * What happens to a request: the service receives it, and the response arrives (pass), is cut in its body or is lost; the service does
+ * What happens to a request: the service receives it, and the response arrives (pass), is cut in its body, is lost or is slow; the service does
  * not receive it (cut, or a response of the proxy with the headers); or nothing happens (hang).
  */
-export type Fault = 'pass' | 'cut in response' | 'lose response' | 'cut' | 'hang' | { status: number; headers?: Record<string, string>; body?: string }
+export type Fault = 'pass' | 'slow' | 'cut in response' | 'lose response' | 'cut' | 'hang' | { status: number; headers?: Record<string, string>; body?: string }
 
 /** A proxy before the service. The n-th request meets the n-th of faults, and the last one again. */
 export interface Proxy {
@@ -55,6 +55,7 @@ function respond(response: ServerResponse, { status, headers, body }: Exclude<Fa
 /** Sends the request to the service, waits for its response, and sends that or a part of it. */
 function forward(upstream: string, { method = '', url = '', headers }: IncomingMessage, body: Buffer, response: ServerResponse, fault: Fault) {
   const outgoing = request(upstream + url, { method, headers }, (answer) => {
+    if (fault === 'slow') return void setTimeout(() => response.writeHead(answer.statusCode ?? 500, answer.headers) && answer.pipe(response), 300)
     if (fault === 'pass') {
       response.writeHead(answer.statusCode ?? 500, answer.headers)
       response.flushHeaders()
