@@ -26,8 +26,8 @@ type View struct {
 	Type   string    `json:"type" example:"image/png"` // media type without parameters
 	Size   int64     `json:"size" example:"12345"`     // bytes
 	SHA256 string    `json:"sha256" example:"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"`
-	Width  *int64    `json:"width,omitempty" example:"640"`  // pixels; only of images
-	Height *int64    `json:"height,omitempty" example:"480"` // pixels; only of images
+	Width  *int64    `json:"width,omitempty" extensions:"x-omitempty" example:"640"`  // pixels; only of images
+	Height *int64    `json:"height,omitempty" extensions:"x-omitempty" example:"480"` // pixels; only of images
 	URL    string    `json:"url" example:"/articles/65f0c1d2e3a4b5c6d7e8f901/cover"`
 } //	@name	File
 

@@ -183,7 +183,7 @@ func enrich(doc *openapi3.T, from *openapi2.T) error {
 		if err := e.operation(op, method); err != nil {
 			errs = append(errs, fmt.Errorf("%s %s: %w", method, path, err))
 		}
-		for _, mark := range []string{tagMark, introMark, optionalMark, restrictedMark, rawMark, openMark} {
+		for _, mark := range []string{tagMark, introMark, optionalMark, restrictedMark, rawMark, openMark, transferMark} {
 			delete(op.Extensions, mark)
 		}
 	})
@@ -297,7 +297,8 @@ func extension(ref *openapi3.SchemaRef, name string) (value any, ok bool) {
 func (e enricher) operation(op *openapi3.Operation, method string) error {
 	requestBody(op, e.doc.Components.Schemas)
 	e.security(op)
-	e.nameBody(op)
+	e.nameBody(op, method)
+	uploadBody(op)
 	e.parameters(op)
 	return e.responses(op, method)
 }
@@ -365,15 +366,24 @@ func requestBody(op *openapi3.Operation, schemas openapi3.Schemas) {
 	op.RequestBody.Value.Required = len(schema.Required) > 0
 }
 
-// nameBody moves the schema of a form to the components, where it has a name derived from the operation's ID.
-func (e enricher) nameBody(op *openapi3.Operation) {
+// nameBody moves the schema of a form to the components, where it has a name derived from the operation's ID. A multipart form
+// with files has a schema of its own.
+func (e enricher) nameBody(op *openapi3.Operation, method string) {
 	schema := form(op)
 	if schema == nil {
 		return
 	}
 	name := strings.ToUpper(op.OperationID[:1]) + op.OperationID[1:] + "Body"
+	files := takeFiles(schema, method != http.MethodPost)
 	e.doc.Components.Schemas[name] = openapi3.NewSchemaRef("", schema)
 	for _, media := range op.RequestBody.Value.Content {
 		media.Schema = openapi3.NewSchemaRef("#/components/schemas/"+name, nil)
+	}
+	if len(files) > 0 {
+		form := *schema
+		form.Properties = maps.Clone(schema.Properties)
+		maps.Copy(form.Properties, files)
+		e.doc.Components.Schemas[name+"WithFiles"] = openapi3.NewSchemaRef("", &form)
+		op.RequestBody.Value.Content[multipartType].Schema = openapi3.NewSchemaRef("#/components/schemas/"+name+"WithFiles", nil)
 	}
 }

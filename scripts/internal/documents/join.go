@@ -59,6 +59,7 @@ func join(swagger *spec.Swagger, table Table) error {
 		key := documented(r) + " " + r.Method
 		j.rows[key] = append(j.rows[key], r)
 	}
+	j.fileOperations()
 	for _, p := range slices.Sorted(maps.Keys(swagger.Paths.Paths)) {
 		item := swagger.Paths.Paths[p]
 		for _, o := range []struct {
@@ -119,6 +120,7 @@ func (j joiner) operation(op *spec.Operation, rows []row, p string) {
 	if r.Raw > 0 {
 		op.AddExtension(rawMark, true)
 	}
+	fileParts(op, r)
 	j.parameters(op, r, p)
 	j.resource(op, r, p)
 	for i, parameter := range op.Parameters {
@@ -196,7 +198,7 @@ func (j joiner) access(op *spec.Operation, r row) {
 	if r.Roles != nil {
 		op.AddExtension(rolesMark, r.Roles)
 	}
-	if r.Resource != "" && r.Method != http.MethodGet && r.Raw == 0 && r.Caller != "master" {
+	if r.Resource != "" && r.Method != http.MethodGet && r.Raw == 0 && r.Upload == nil && !r.Read && r.Caller != "master" {
 		op.AddExtension(batchMark, true)
 	}
 	if op.Security == nil {
@@ -222,7 +224,7 @@ func (j joiner) access(op *spec.Operation, r row) {
 
 // scope returns the scope that an API key needs for a route of a resource.
 func scope(r row) string {
-	if r.Method == http.MethodGet {
+	if r.Method == http.MethodGet || r.Read {
 		return r.Resource + readScope
 	}
 	return r.Resource + writeScope
@@ -318,6 +320,7 @@ func (j joiner) resource(op *spec.Operation, r row, p string) {
 	if _, owned := record.Properties["userId"]; owned {
 		about["own"] = "user"
 	}
+	j.fileProperties(&record, r.List.Files)
 	for field, target := range j.table.References[r.List.Name] {
 		if property, has := record.Properties[field]; has {
 			property.AddExtension(referenceMark, target)

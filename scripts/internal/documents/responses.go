@@ -76,7 +76,7 @@ func (e enricher) defaultResponse(op *openapi3.Operation, method string) {
 	possible = slices.DeleteFunc(possible, func(code string) bool {
 		return op.Extensions[rawMark] == true && code == "unsupported_media_type" || op.Extensions[openMark] == true && code == "unauthorized"
 	})
-	if method != http.MethodGet {
+	if method != http.MethodGet || op.Extensions[transferMark] == true {
 		possible = append(possible, "too_many_requests")
 	}
 	var codes []string

@@ -30,6 +30,9 @@ type row struct {
 	Restricted, AnyKey, Idempotent, Stream, JSONOnly, Origin bool
 	Raw                                                      int64
 	Documented, Setting                                      string
+	Files                                                    bool  // multipart forms can have the files of the record
+	Upload                                                   *file // the body is a file
+	Read                                                     bool  // needs only the scope :read
 }
 
 // list is a listing.Spec.
@@ -38,6 +41,7 @@ type list struct {
 	Search, Sort, Expand []string
 	Filter               []filter
 	ETag                 string // "none": the list has no parameter etags
+	Files                []file
 }
 
 // filter is a listing.Filter.
