@@ -59,7 +59,14 @@ func (c *Creator[D, In]) Create(ctx context.Context, caller access.Principal, in
 	if err := c.records.setGroup(ctx, caller, &doc); err != nil {
 		return doc, err
 	}
-	return c.store(ctx, caller, doc)
+	if err := c.records.putFiles(ctx, caller, doc); err != nil { // before the transaction of a create function
+		return doc, err
+	}
+	stored, err := c.store(ctx, caller, doc)
+	if list := c.records.filesOf(doc); err != nil && list != nil {
+		c.records.files.Remove(ctx, err, list...)
+	}
+	return stored, err
 }
 
 func (c *Creator[D, In]) store(ctx context.Context, caller access.Principal, doc D) (D, error) {

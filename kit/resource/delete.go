@@ -120,18 +120,11 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 		}
 		return c.explain(ctx, caller, id, versions, Delete, err)
 	}
-	if len(c.plans) == 0 && c.parent() == nil && len(c.onDelete) == 0 {
+	if len(c.plans) == 0 && c.parent() == nil && len(c.onDelete) == 0 && c.fileFields == nil {
 		return remove(ctx)
 	}
 	return c.db.Together(ctx, func(ctx context.Context) error {
-		if err := c.mayChange(ctx, caller, id, Delete); err != nil {
-			return err
-		}
-		doc, err := c.Get(ctx, caller, id)
-		if err != nil {
-			return err
-		}
-		if err := versions.Check(store.VersionOf(doc)); err != nil {
+		if _, err := c.mayWrite(ctx, caller, id, versions, Delete); err != nil {
 			return err
 		}
 		d, err := c.PlanDeletion(ctx, id)
@@ -157,9 +150,9 @@ func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) {
 	c.onDelete = append(c.onDelete, rule)
 }
 
-// beforeDelete calls the rules from OnDelete for each record that f selects.
+// beforeDelete calls the rules from OnDelete for each record that f selects, and releases the files of these records.
 func (c *Collection[D]) beforeDelete(ctx context.Context, f store.Filter) error {
-	if len(c.onDelete) == 0 {
+	if len(c.onDelete) == 0 && c.fileFields == nil {
 		return nil
 	}
 	docs, err := c.all.List(ctx, store.Query{Filter: f})
@@ -169,6 +162,9 @@ func (c *Collection[D]) beforeDelete(ctx context.Context, f store.Filter) error 
 				err = rule(ctx, doc)
 			}
 		}
+	}
+	if err == nil {
+		err = c.releaseFiles(ctx, docs)
 	}
 	return err
 }

@@ -25,6 +25,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/store"
 )
 
@@ -70,6 +71,9 @@ type Collection[D store.Document] struct {
 	within      *store.ID                        // the parent of the records; nil: the records of all parents; see Under
 	onDelete    []func(context.Context, D) error // see OnDelete
 	registered  *kit.Resource
+	files       *files.Files
+	fileFields  []fileField
+	links       files.Links
 }
 
 // Open declares a collection, and registers its references with their targets. The see parameter selects the records that a
@@ -91,6 +95,11 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 	c := &Collection[D]{
 		all: store.Open[D](d.DB, spec), db: d.DB, name: spec.Name, view: func(doc D) any { return view(doc) }, viewOf: *new(V),
 		see: see, change: change, references: references,
+	}
+	c.files, c.fileFields = d.Files, fileFieldsOf(reflect.TypeFor[D]())
+	c.links = files.Links{PublicURL: d.PublicURL, Digest: d.Digest, Now: d.Now}
+	if d.Files != nil { // nil in tests
+		d.Files.Register(spec.Name, c.listFiles)
 	}
 	c.viewFor = func(_ access.Principal, doc D) any { return view(doc) }
 	if c.parent() == nil && (see == nil || change == nil) {

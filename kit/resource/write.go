@@ -19,7 +19,23 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
 	}
-	if !slices.ContainsFunc(c.references, func(r Reference) bool { return r.needsCheck(caller, r.value(doc)) }) {
+	if list := c.filesOf(doc); slices.ContainsFunc(list, isStaged) {
+		err := c.putFiles(ctx, caller, doc)
+		if err == nil {
+			err = c.create(ctx, caller, doc)
+		}
+		if err != nil {
+			c.files.Remove(ctx, err, list...)
+		}
+		return err
+	}
+	return c.create(ctx, caller, doc)
+}
+
+// create is Create for a record whose files are stored.
+func (c *Collection[D]) create(ctx context.Context, caller access.Principal, doc D) error {
+	list := c.filesOf(doc)
+	if list == nil && !slices.ContainsFunc(c.references, func(r Reference) bool { return r.needsCheck(caller, r.value(doc)) }) {
 		return c.all.Insert(ctx, doc)
 	}
 	return c.db.Together(ctx, func(ctx context.Context) error {
@@ -35,7 +51,10 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 		if err := c.mayCreate(ctx, caller, doc); err != nil {
 			return err
 		}
-		return c.all.Insert(ctx, doc)
+		if err := c.all.Insert(ctx, doc); err != nil || list == nil {
+			return err
+		}
+		return c.files.Attach(ctx, list...)
 	})
 }
 
@@ -43,12 +62,25 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 // store.Collection.Update. NotFound: the record does not exist, or the caller may not see the record. Forbidden: the caller may not
 // change the record, or may not choose another user as the owner. ValidationFailed: a change refers to a record that the caller may
 // not see. store.ErrStale: the record has none of the versions. Conflict: see store.Collection.Update.
+//
+// The value of a change of files is a *files.File, or a []files.File that is added to the stored list; nil removes the files. Conflict:
+// the list would have more than files.MaxItems files.
 func (c *Collection[D]) Update(
 	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, changes ...store.Change,
 ) (doc D, err error) {
 	if caller.Restriction != nil {
 		return doc, caller.Restriction.Err
 	}
+	if ofFiles, others := c.takeFileChanges(changes); ofFiles != nil {
+		return c.updateFiles(ctx, caller, id, versions, ofFiles, others)
+	}
+	return c.update(ctx, caller, id, versions, changes...)
+}
+
+// update is Update for changes of fields without files.
+func (c *Collection[D]) update(
+	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, changes ...store.Change,
+) (doc D, err error) {
 	write := func(ctx context.Context) error {
 		writable, err := c.writable(ctx, caller, id, versions, Update)
 		if err != nil {

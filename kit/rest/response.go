@@ -62,7 +62,12 @@ func Page(g *gin.Context, page any) error {
 // Created responds 201 with the view of a new record and its ETag. Location is the path of the request followed by the ID. An action
 // whose path is not that of the list, such as POST /events/:id/reserve, responds with Record, because nothing is at that Location.
 func Created(g *gin.Context, record store.Meta, view any) error {
-	g.Header("Location", g.Request.URL.Path+"/"+record.ID.Hex())
+	return CreatedAt(g, g.Request.URL.Path+"/"+record.ID.Hex(), record, view)
+}
+
+// CreatedAt is like Created, with another Location: the path of a new part of the record.
+func CreatedAt(g *gin.Context, location string, record store.Meta, view any) error {
+	g.Header("Location", location)
 	g.Header("ETag", RecordTag(record, view))
 	return respond(g, http.StatusCreated, view)
 }
