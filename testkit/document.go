@@ -190,6 +190,9 @@ func (d *document) differences(root string, r *http.Request, a Response) (differ
 		add("the header ETag is not documented; annotate the handler with @Header %d {string} ETag", a.Status)
 	}
 	media := want.Value.Content[contentType]
+	if media == nil {
+		media = want.Value.Content["*/*"]
+	}
 	if media == nil && (contentType != "" || len(want.Value.Content) > 0) {
 		add("the type is %q, but the documented types are %q", contentType, slices.Collect(maps.Keys(want.Value.Content)))
 	}

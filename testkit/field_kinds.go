@@ -24,6 +24,7 @@ const (
 type kind struct {
 	isString  bool                      // a value is any text, so that a number has the wrong type, and spaces are an empty value
 	isList    bool                      // a value is a list
+	isFile    bool                      // values are files, which are no parameters in JSON
 	isNumber  bool                      // Min and Max are bounds of the value
 	maxLength int                       // maximum length without Max; if not 0, Min and Max are lengths
 	limit     float64                   // greatest absolute value that tests send
@@ -126,5 +127,14 @@ var kinds = map[string]kind{
 	"[]ref": {
 		isList: true, maxLength: maxItems, trials: []trial{{[]any{"x"}, "format"}, {[]any{5.0}, "type"}},
 		sample: func(f *Field, n int) any { return slices.Repeat([]any{RecordID(n).Hex()}, max(1, f.minLength())) },
+	},
+	"file": {
+		isFile: true,
+	},
+	"image": {
+		isFile: true,
+	},
+	"[]file": {
+		isFile: true, isList: true,
 	},
 }

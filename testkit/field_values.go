@@ -25,6 +25,9 @@ func (f *Field) complete(i int) {
 		panic(fmt.Sprintf("testkit: the field %s has the unknown type %s; the types are %q", f.Name, f.Type, slices.Sorted(maps.Keys(kinds))))
 	}
 	f.kind, f.index = k, i
+	if k.isFile {
+		return
+	}
 	if f.Samples == nil {
 		f.Samples = []any{k.sample(f, 0), k.sample(f, 1), k.sample(f, 2)}
 	}

@@ -82,8 +82,9 @@ type Resource struct {
 	// some of the fields. A nil Prepare changes nothing. If PrepareUpdate is nil, Prepare also changes the bodies of updates.
 	Prepare, PrepareUpdate func(a *API, n int, body map[string]any)
 
-	skipped  map[string]string // reasons by name of the check; see Skip
-	readOnly []Field           // set by Run, which leaves the fields that clients set in Fields
+	skipped    map[string]string // reasons by name of the check; see Skip
+	readOnly   []Field           // set by Run, which leaves the fields that clients set in Fields
+	fileFields []Field           // set by Run
 }
 
 // Caller is a caller in Resource.Access. The Account of nobody is empty. The Account of the master key has only a Token.
@@ -94,19 +95,24 @@ type Caller struct {
 
 // Field is a field of a record. Complete sets what follows from its Type; a test can set other values before or afterwards.
 type Field struct {
-	Name     string
-	Type     string   // the type in the declaration, such as "string" or "[]int"
-	Values   []string // the values of an enum
-	Min, Max string   // the bounds in the declaration; "" if there is none
-	Default  string   // the default in the declaration; "" if there is none
-	Required bool
-	ReadOnly bool // only code of the service sets the field; Valid and Invalid are unused
+	Name       string
+	Type       string   // the type in the declaration, such as "string" or "[]int"
+	Values     []string // the values of an enum
+	Min, Max   string   // the bounds in the declaration; "" if there is none
+	MediaTypes []string // the types of files in the declaration; nil: any
+	Default    string   // the default in the declaration; "" if there is none
+	Required   bool
+	ReadOnly   bool // only code of the service sets the field; Valid and Invalid are unused
 
 	Unique bool // among the records of the owner if Own is set, otherwise among all records
 	Global bool // a unique field is unique among all records
 	Search bool
 	Sort   bool
 	Filter string // operators of the filter: "" or one of the constants
+
+	// Bytes returns the bytes of a file that the field accepts, different for each n. The files must be valid for MediaTypes[0], or of
+	// the type image/png if MediaTypes is nil and Type is "image". If Bytes is nil, the checks use files of their own: images, PDF and text.
+	Bytes func(n int) []byte
 
 	Refers *Reference // nil if the field does not refer to another record
 
@@ -210,13 +216,14 @@ type check struct {
 func (r Resource) checks() []check {
 	one, writes := r.has("show") || r.has("update") || r.has("delete"), r.has("create") || r.has("update")
 	add := r.Insert != nil || r.has("create")
+	sets := len(r.Fields) > 0 || len(r.fileFields) == 0 // an update without files can change the record
 	return []check{
 		{"access", true, checkAccess, slices.Sorted(maps.Keys(r.Access))},
 		{"not found", one, checkNotFound, nil},
-		{"rules", writes, checkRules, r.names()},
+		{"rules", writes, checkRules, namesOf(r.Fields)},
 		{"create", r.has("create"), checkCreate, []string{"list", "delete"}},
-		{"update", r.has("update"), checkUpdate, nil},
-		{"versions", r.has("update") || r.has("delete"), checkVersions, nil},
+		{"update", r.has("update") && sets, checkUpdate, nil},
+		{"versions", r.has("update") && sets || r.has("delete") && !r.has("update"), checkVersions, nil},
 		{"read-only", writes && len(r.readOnly) > 0, checkReadOnly, nil},
 		{"unique", writes && r.any(func(f Field) bool { return f.Unique }), checkUnique, nil},
 		{"references", add && r.any(isReference), checkReferences, nil},
@@ -224,8 +231,9 @@ func (r Resource) checks() []check {
 		{"owner", r.Owner, checkOwner, nil},
 		{"own", r.Own, checkOwn, nil},
 		{"list", r.has("list"), checkList, []string{"order", "filters", "search"}},
-		{"etags", r.has("list") && one, checkETags, nil},
-		{"changes", r.Changes, checkChanges, nil},
+		{"etags", r.has("list") && one && (sets || !r.has("update")), checkETags, nil},
+		{"changes", r.Changes && (sets || !r.has("update")), checkChanges, nil},
+		{"files", len(r.fileFields) > 0, checkFiles, namesOf(r.fileFields)},
 	}
 }
 
@@ -234,7 +242,8 @@ func (r Resource) checks() []check {
 func (r Resource) Run(t *testing.T) {
 	var names []string
 	r.readOnly = slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return !f.ReadOnly })
-	r.Fields = slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return f.ReadOnly })
+	r.fileFields = slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return !f.isFile() })
+	r.Fields = slices.DeleteFunc(slices.Clone(r.Fields), func(f Field) bool { return f.ReadOnly || f.isFile() })
 	for caller, statuses := range r.Access {
 		if len(statuses) != len(r.Methods) {
 			t.Fatalf("Access[%q] has %d statuses, want one for each of %q", caller, len(statuses), r.Methods)
@@ -266,8 +275,8 @@ func isReference(f Field) bool { return f.Refers != nil }
 
 func (r Resource) has(method string) bool { return slices.Contains(r.Methods, method) }
 
-func (r Resource) names() (names []string) {
-	for _, f := range r.Fields {
+func namesOf(fields []Field) (names []string) {
+	for _, f := range fields {
 		names = append(names, f.Name)
 	}
 	return names

@@ -59,7 +59,7 @@ func checkList(s *suite) {
 			}
 		})
 	}
-	name := slices.Concat(s.Fields, s.readOnly)[0].Name
+	name := slices.Concat(s.Fields, s.readOnly, s.fileFields)[0].Name
 	for query, want := range map[string]bool{"fields=" + name: true, "fields=-" + name: false} {
 		rows, _, _ := l.list(query)
 		_, first := rows[0][name]

@@ -1,0 +1,202 @@
+package testkit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// upload returns the media type and the bytes of a file that the field accepts, different for each n. A test of a field whose type has
+// a signature that testkit does not know sets Field.Bytes.
+func (f *Field) upload(n int) (mediaType string, data []byte) {
+	mediaType = "text/plain"
+	switch {
+	case len(f.MediaTypes) > 0:
+		mediaType = f.MediaTypes[0]
+	case f.Type == "image":
+		mediaType = "image/png"
+	}
+	if f.Bytes != nil {
+		return mediaType, f.Bytes(n)
+	}
+	var buf bytes.Buffer
+	square := image.NewGray(image.Rect(0, 0, n+1, n+1))
+	switch mediaType {
+	case "image/png":
+		_ = png.Encode(&buf, square) // a bytes.Buffer does not fail
+	case "image/jpeg":
+		_ = jpeg.Encode(&buf, square, nil)
+	case "image/gif":
+		_ = gif.Encode(&buf, square, nil)
+	case "image/webp": // a lossless image of n+1 pixels in a row: the size is in 14 bits after the signature
+		buf.WriteString("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f" + string(rune(n)) + "\x00\x00\x00\x07\x10\x11\x11\x88\x88\xfe\x07\x00")
+	case "application/pdf":
+		fmt.Fprintf(&buf, "%%PDF-1.4\n%% file %d\n%%%%EOF\n", n)
+	default:
+		fmt.Fprintf(&buf, "file %d\n", n)
+	}
+	return mediaType, buf.Bytes()
+}
+
+// fileSuite checks the files of one field.
+type fileSuite struct {
+	*suite
+	f    Field
+	base string // path of the field of the record
+}
+
+// checkFiles uploads, reads and deletes files of each field, as each caller.
+func checkFiles(s *suite) {
+	s = s.start(true)
+	for _, f := range s.fileFields {
+		s.part(f.Name, func(s *suite) {
+			if s.has("update") {
+				fileSuite{suite: s, f: f}.checkFile()
+			}
+			for _, caller := range slices.Sorted(maps.Keys(s.Access)) {
+				s.caller = caller
+				fileSuite{suite: s, f: f}.checkAccess(caller)
+			}
+		})
+	}
+}
+
+// add stores a record.
+func (s *fileSuite) add() {
+	s.t.Helper()
+	s.base = s.suite.add(s.valid()) + "/" + s.f.Name
+}
+
+// request returns the request that stores file n.
+func (s *fileSuite) request(n int, token string) Request {
+	mediaType, data := s.f.upload(n)
+	method := map[bool]string{false: "PUT", true: "POST"}[s.f.isList()]
+	return Request{Method: method, Path: s.base + "?filename=" + url.QueryEscape(fmt.Sprintf("File %d", n)), As: token, Body: string(data), ContentType: mediaType}
+}
+
+// created is the status of a successful upload.
+func (s *fileSuite) created() int {
+	if s.f.isList() {
+		return 201
+	}
+	return 200
+}
+
+// store stores file n as a caller who may, and returns its path and its view.
+func (s *fileSuite) store(n int) (path string, view map[string]any) {
+	s.t.Helper()
+	response := s.expect(s.created(), s.request(n, s.as("update")))
+	value := response.JSON(s.created())[s.f.Name]
+	if list, ok := value.([]any); ok && s.f.isList() && len(list) > 0 {
+		value = list[len(list)-1]
+	}
+	view, ok := value.(map[string]any)
+	if path = s.base; s.f.isList() {
+		path += "/" + textOf(view["id"])
+	}
+	if !ok || view["url"] != path {
+		s.t.Fatalf("%s: %s is %v, want a file with the url %s", response.to, s.f.Name, value, path)
+	}
+	return path, view
+}
+
+// checkFile checks the files of a record as a caller who may change it.
+func (s fileSuite) checkFile() {
+	s.add()
+	record, as := strings.TrimSuffix(s.base, "/"+s.f.Name), s.as("update")
+	read := func() any {
+		s.t.Helper()
+		return s.expect(200, Request{Method: "PATCH", Path: record, As: as, JSON: s.preparedUpdate(map[string]any{})}).JSON(200)[s.f.Name]
+	}
+	s.expect(400, Request{Method: s.request(0, as).Method, Path: s.base, As: as, ContentType: "application/octet-stream"})
+	path, view := s.store(0)
+	_, data := s.f.upload(0)
+	sum := sha256.Sum256(data)
+	s.compare(view, map[string]any{"name": "File 0", "size": float64(len(data)), "sha256": hex.EncodeToString(sum[:])})
+	if s.has("show") || s.has("list") {
+		if got := s.expect(200, Request{Method: "GET", Path: path, As: as}); !bytes.Equal(got.Body, data) {
+			s.t.Errorf("GET %s: %q, want %q", path, got.Body, data)
+		}
+	}
+	other := s.expect(200, Request{Method: "PATCH", Path: record, As: as, JSON: s.preparedUpdate(map[string]any{s.f.Name: read()})})
+	s.compare(other.JSON(200), map[string]any{s.f.Name: read()})
+	stale := s.request(1, as)
+	stale.Header = http.Header{"If-Match": {`"stale"`}}
+	s.expect(412, stale)
+	second, _ := s.store(1)
+	s.expect(204, Request{Method: "DELETE", Path: second, As: as})
+	s.expect(404, Request{Method: "DELETE", Path: second, As: as})
+	s.expect(200, s.multipart("PATCH", record, as, s.preparedUpdate(map[string]any{}), 2))
+	s.expect(200, Request{Method: "PATCH", Path: record, As: as, JSON: s.preparedUpdate(map[string]any{s.f.Name: nil})})
+	if got := read(); got != nil && len(got.([]any)) > 0 {
+		s.t.Errorf("after null: %v", got)
+	}
+	if s.has("create") {
+		sent := s.multipart("POST", s.Path, s.as("create"), s.valid(), 3)
+		if got := s.expect(201, sent).JSON(201)[s.f.Name]; got == nil {
+			s.t.Errorf("%s of a record that was created with a file is null", s.f.Name)
+		}
+	}
+}
+
+// checkAccess calls the routes of the field as a caller.
+func (s fileSuite) checkAccess(caller string) {
+	token := s.account(caller).Token
+	status := func(method string, success int) int {
+		if code := s.status(method, caller); code/100 != 2 {
+			return code
+		}
+		return success
+	}
+	path := ""
+	if s.has("update") {
+		s.add()
+		s.expect(status("update", s.created()), s.request(0, token))
+		path, _ = s.store(1)
+	}
+	if path != "" && s.has("show") {
+		s.expect(status("show", 200), Request{Method: "GET", Path: path, As: token})
+		s.expect(status("show", 201), Request{Method: "POST", Path: path + "/link", As: token, JSON: map[string]any{"expiresIn": 1}})
+	}
+	if path != "" {
+		s.expect(status("update", 204), Request{Method: "DELETE", Path: path, As: token})
+	}
+}
+
+// multipart returns a request with a form that has a file.
+func (s *fileSuite) multipart(method, path, token string, body map[string]any, n int) Request {
+	s.t.Helper()
+	var buf bytes.Buffer
+	form := multipart.NewWriter(&buf)
+	for name, values := range formOf(body) {
+		for _, value := range values {
+			s.must(form.WriteField(name, value))
+		}
+	}
+	mediaType, data := s.f.upload(n)
+	part, err := form.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {fmt.Sprintf(`form-data; name=%q; filename="File %d"`, s.f.Name, n)}, "Content-Type": {mediaType},
+	})
+	s.must(err)
+	_, err = part.Write(data)
+	s.must(err)
+	s.must(form.Close())
+	return Request{Method: method, Path: path, As: token, Body: buf.String(), ContentType: form.FormDataContentType()}
+}
+
+func (f *Field) isList() bool { return kinds[f.Type].isList }
+
+// isFile reports whether the field has files.
+func (f *Field) isFile() bool { return kinds[f.Type].isFile }
