@@ -18,10 +18,15 @@ import (
 // check reports modifiers that contradict each other or the type. It converts the bounds and the default to their canonical form.
 func (f *Field) check(bad func(string, ...any)) {
 	k := f.kind()
+	if k.isFile {
+		f.checkFile(bad)
+		return
+	}
 	for _, rule := range []struct {
 		broken bool
 		text   string
 	}{
+		{f.Types != "", "types is for file, image and []file"},
 		{f.Search && !k.search, "search is for strings, not for " + f.Type},
 		{f.Title != "" && (f.Title != "true" || !f.Search), "title=true needs search, and has no other value"},
 		{f.Sort && (k.filter == "" || f.IsList()), "sort is not possible for " + f.Type},

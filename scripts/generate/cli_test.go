@@ -190,29 +190,32 @@ func TestCollisions(t *testing.T) {
 	write(t, filepath.Join(dir, "modules/policy/module.go"), "package policy\n")
 	before := files(t, dir)
 	for args, want := range map[string]string{
-		"user a":                     "name user: modules/user exists; remove it with --undo, or choose another name\n",
-		"blog-post a":                "name blog-post: modules/blogpost has package blogpost; choose another name\n",
-		"kit a":                      "name kit: is a package that every module imports; choose another name\n",
-		"users a --plural people":    "name users: modules/modules.go uses the name users; choose another name\n",
-		"person a --plural users":    "plural users: the API has the path /users; choose another with --plural\n",
-		"answer a --plural limits":   "plural limits: the runtime has this collection; choose another with --plural\n",
-		"answer a --plural sessions": "plural sessions: modules/auth/model.go has this collection; choose another with --plural\n",
-		"problem a":                  "name problem: the API document has the type Problem; choose another name\n",
-		"login a --plural auth":      "plural auth: the API has the path /auth; choose another with --plural\n",
-		"probe a --plural readyz":    "plural readyz: the API has the path /readyz; choose another with --plural\n",
-		"sign-in a":                  "name sign-in: is reserved for a component of Ginseng; choose another name\n",
-		"task a --plural jobs":       "plural jobs: is reserved for a component of Ginseng; choose another with --plural\n",
-		"oauth a --plural grants":    "name oauth: is reserved for a component of Ginseng; choose another name\n",
-		"note a:ref(nobody)":         "field a: unknown resource nobody; use one of user\n",
-		"note a:ref(usr)":            "field a: unknown resource usr; did you mean user?\n",
-		"note a:ref(auth)":           "field a: unknown resource auth; use one of user\n",
-		"--undo user":                "name user: modules/user/module.go has no go:generate line of this command; delete the module by hand\n",
-		"--undo policy":              "name policy: modules/policy/module.go has no go:generate line of this command; delete the module by hand\n",
-		"--undo ../x":                "name \"../x\": is not in kebab-case\n",
-		"--undo":                     "name: is missing; write --undo NAME\n",
-		"--undo user a":              "fields: --undo reads the declaration from module.go; write only the name\n",
-		"--undo user --owner":        "flag --owner: --undo reads the declaration from module.go; omit the flag\n",
-		"note a --force":             "flag --force: needs --undo\n",
+		"user a":                              "name user: modules/user exists; remove it with --undo, or choose another name\n",
+		"blog-post a":                         "name blog-post: modules/blogpost has package blogpost; choose another name\n",
+		"kit a":                               "name kit: is a package that every module imports; choose another name\n",
+		"users a --plural people":             "name users: modules/modules.go uses the name users; choose another name\n",
+		"person a --plural users":             "plural users: the API has the path /users; choose another with --plural\n",
+		"answer a --plural limits":            "plural limits: the runtime has this collection; choose another with --plural\n",
+		"answer a --plural sessions":          "plural sessions: modules/auth/model.go has this collection; choose another with --plural\n",
+		"problem a":                           "name problem: the API document has the type Problem; choose another name\n",
+		"login a --plural auth":               "plural auth: the API has the path /auth; choose another with --plural\n",
+		"probe a --plural readyz":             "plural readyz: the API has the path /readyz; choose another with --plural\n",
+		"sign-in a":                           "name sign-in: is reserved for a component of Ginseng; choose another name\n",
+		"task a --plural jobs":                "plural jobs: is reserved for a component of Ginseng; choose another with --plural\n",
+		"oauth a --plural grants":             "name oauth: is reserved for a component of Ginseng; choose another name\n",
+		"note a:file b:image --public create": "fields a and b: files are not possible while everyone may create records, because files count toward the quota of a user; let others create\n",
+		"note fileFields:file":                "field fileFields: is an embedded struct of resources with files; choose another name\n",
+		"file-fields a:file":                  "name file-fields: is a type of modules with files; choose another name\n",
+		"note a:ref(nobody)":                  "field a: unknown resource nobody; use one of user\n",
+		"note a:ref(usr)":                     "field a: unknown resource usr; did you mean user?\n",
+		"note a:ref(auth)":                    "field a: unknown resource auth; use one of user\n",
+		"--undo user":                         "name user: modules/user/module.go has no go:generate line of this command; delete the module by hand\n",
+		"--undo policy":                       "name policy: modules/policy/module.go has no go:generate line of this command; delete the module by hand\n",
+		"--undo ../x":                         "name \"../x\": is not in kebab-case\n",
+		"--undo":                              "name: is missing; write --undo NAME\n",
+		"--undo user a":                       "fields: --undo reads the declaration from module.go; write only the name\n",
+		"--undo user --owner":                 "flag --owner: --undo reads the declaration from module.go; omit the flag\n",
+		"note a --force":                      "flag --force: needs --undo\n",
 	} {
 		if got := run(dir, strings.Fields(args)...); got.code != command.ExitUsage || got.err != want {
 			t.Errorf("%s: %d\n%swant\n%s", args, got.code, got.err, want)
@@ -220,6 +223,36 @@ func TestCollisions(t *testing.T) {
 	}
 	if !maps.Equal(files(t, dir), before) {
 		t.Error("something was written")
+	}
+}
+
+// TestFilePaths rejects files of a resource, and a resource under it, that would have the same path.
+func TestFilePaths(t *testing.T) {
+	t.Parallel()
+	dir := newProject(t)
+	git(t, dir, "init", "--quiet")
+	for _, args := range []string{"order scans:[]file", "scan-page text --under order"} {
+		commit(t, dir)
+		if got := run(dir, strings.Fields(args)...); got.code != command.ExitOK {
+			t.Fatalf("%s: %+v", args, got)
+		}
+	}
+	commit(t, dir)
+	for args, want := range map[string]string{
+		"scan text --under order":                               "plural scans: order has files at the same path, /orders/:id/scans; choose another with --plural\n",
+		"page text --under order --public create,update,delete": "",
+	} {
+		if got := run(dir, strings.Fields(args)...); got.err != want {
+			t.Errorf("%s: %d\n%swant\n%s", args, got.code, got.err, want)
+		}
+	}
+	commit(t, dir)
+	want := "field pages: the resource page is at the same path, /orders/:id/pages; choose another name\n"
+	if got := run(dir, "order", "--add", "pages:file"); got.err != want {
+		t.Errorf("%+v", got)
+	}
+	if got := run(dir, "page", "--add", "scan:file"); !strings.HasPrefix(got.err, "fields scan: files are not possible while everyone may create") {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -127,7 +127,7 @@ var declared = []string{"module", "service", "view", "controller", "fields", "cr
 
 // imported are the packages that the templates import.
 var imported = []string{
-	"access", "apitest", "apperr", "context", "gin", "kit", "listing", "resource", "rest", "route", "store", "testing", "testkit", "time",
+	"access", "apitest", "apperr", "context", "files", "gin", "kit", "listing", "resource", "rest", "route", "store", "testing", "testkit", "time",
 }
 
 // checkName reports why the name of a resource is invalid.

@@ -30,6 +30,7 @@ type Field struct {
 	Default  string // "" is no default
 	Doc      string // describes the field in the API document and in error messages; "" is no description
 	OnDelete string // rule of a ref when the referenced record is deleted; "" is restrict; see checkOnDelete
+	Types    string // the media types of a file, separated by commas; "" is any type
 
 	// Backfill is the value that stored records get when the field becomes required; it is not part of the declaration.
 	Backfill string
@@ -62,7 +63,7 @@ type modifier struct {
 func (f *Field) modifiers() []modifier {
 	return []modifier{
 		{"required", &f.Required, nil}, {"unique", &f.Unique, &f.Among}, {"search", &f.Search, nil}, {"sort", &f.Sort, nil}, {"filter", &f.Filter, nil},
-		{"readonly", &f.ReadOnly, nil}, {"title", nil, &f.Title}, {"min", nil, &f.Min}, {"max", nil, &f.Max}, {"default", nil, &f.Default}, {"onDelete", nil, &f.OnDelete}, {"doc", nil, &f.Doc},
+		{"readonly", &f.ReadOnly, nil}, {"title", nil, &f.Title}, {"min", nil, &f.Min}, {"max", nil, &f.Max}, {"default", nil, &f.Default}, {"types", nil, &f.Types}, {"onDelete", nil, &f.OnDelete}, {"doc", nil, &f.Doc},
 	}
 }
 

@@ -29,6 +29,9 @@ const (
 	typeStrings = "[]string"
 	typeInts    = "[]int"
 	typeRefs    = "[]ref"
+	typeFile    = "file"
+	typeImage   = "image"
+	typeFiles   = "[]file"
 )
 
 const (
@@ -51,6 +54,7 @@ type kind struct {
 	search    bool   // fields can have search
 	unique    bool   // fields can have unique
 	isList    bool
+	isFile    bool // values are files: they have routes, and are no parameters in JSON; max= is a size
 	neverNull bool // an absent value is "", which is valid, unless the field is unique
 	converts  bool // a migration can convert values to and from the other types that have converts
 	hasColons bool // a default can have colons
@@ -175,6 +179,9 @@ func kinds() map[string]kind {
 				return strings.Join(slices.Repeat([]string{exampleID}, max(1, f.MinLength())), ",")
 			},
 		},
+		typeFile:  {goType: "files.File", isFile: true},
+		typeImage: {goType: "files.File", isFile: true},
+		typeFiles: {goType: "[]files.File", isFile: true, isList: true},
 	}
 }
 

@@ -37,7 +37,8 @@ In a generated project: go tool generate …
 NAME is in kebab-case, such as blog-post. FIELD is name:type[:modifier…]; the default type is string:
   types      string (at most 200 characters; max=N up to 10,000), text (at most 100,000), int, float,
              decimal (exact, 12 digits and 6 decimals), bool, time, date, email, url, uuid, json (an object),
-             enum(a,b), ref(resource), []string, []int, []ref(resource)
+             enum(a,b), ref(resource), []string, []int, []ref(resource),
+             file, image, []file (at most 20 files; max=5MB limits the size, types=application/pdf,text/plain the media types)
   modifiers  required, search (by q), sort, filter, min=N, max=N (of strings and lists: the length), default=VALUE,
              unique (with --own: among the records of one owner; unique=global: among all records),
              readonly (only your code sets it; clients may send it back unchanged), title=true (with search: names a record in pages and pickers),

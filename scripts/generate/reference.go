@@ -113,6 +113,7 @@ func (p *project) resolve(r *Resource, modules *registry.Registry, wrong *mistak
 			r.Targets[i].IsOwner = true
 		}
 	}
+	p.checkFiles(*r, wrong)
 }
 
 // registered returns the variable of the module in the registry; "" if the registry does not have the module.
@@ -166,6 +167,7 @@ func (p *project) addTarget(r *Resource, where, name string, modules *registry.R
 	}
 	if t.Parent {
 		r.nest(target)
+		r.checkParentFiles(target, wrong)
 	}
 	r.Targets = append(r.Targets, t)
 }

@@ -64,6 +64,9 @@ func (r Resource) HasLargeBody() bool {
 	if !r.TakesFields() {
 		return false
 	}
+	if r.Files() != nil {
+		return true
+	}
 	size := 0
 	for _, f := range r.Fields {
 		switch {
@@ -121,7 +124,7 @@ func (r Resource) TakesFields() bool { return r.Has(methodCreate) || r.Has(metho
 // Settable returns the fields of the struct Fields, which clients set, and ReadOnly those of the struct ReadOnly. Without a method
 // that has parameters, Settable returns all fields: no input needs to be told apart.
 func (r Resource) Settable() fieldList {
-	return r.Fields.only(func(f Field) bool { return !f.ReadOnly || !r.TakesFields() })
+	return r.Fields.only(func(f Field) bool { return !f.IsFile() && (!f.ReadOnly || !r.TakesFields()) })
 }
 func (r Resource) ReadOnly() fieldList {
 	return r.Fields.only(func(f Field) bool { return f.ReadOnly && r.TakesFields() })
@@ -267,7 +270,7 @@ func (r Resource) callerAnd(caller, parent string) string {
 
 // Input is the name of the type with the fields that create accepts.
 func (r Resource) Input() string {
-	if r.Owner && r.Has(methodCreate) {
+	if (r.Owner || r.Files() != nil) && r.Has(methodCreate) {
 		return "CreateFields"
 	}
 	return "Fields"

@@ -117,7 +117,12 @@ func (j joiner) fileOperations() {
 		default:
 			upload(op, f, definition)
 		}
-		if f.method == http.MethodPut || f.method == http.MethodPost && !f.isLink || f.method == http.MethodDelete {
+		if f.method != http.MethodGet && !f.isLink {
+			if update := j.Paths.Paths[f.record].Patch; update != nil { // who may update the record may change its files
+				if response, annotated := update.Responses.StatusCodeResponses[http.StatusForbidden]; annotated {
+					op.RespondsWith(http.StatusForbidden, &response)
+				}
+			}
 			op.AddParam(spec.HeaderParam("If-Match").WithDescription("the ETag of the version of the record to change").Typed("string", "").AsOptional())
 		}
 		op.RespondsWith(http.StatusNotImplemented, problem("not_supported: the service has no storage for files"))
