@@ -148,3 +148,19 @@ func TestMinRate(t *testing.T) {
 		})
 	}
 }
+
+// TestHandlerDeadlines checks that a client is not too slow if the handler sets the deadlines, until it sets none.
+func TestHandlerDeadlines(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		conn := &clientConn{Conn: &rated{rate: minRate / 4}, timeout: slowClientTimeout}
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Hour))
+		if _, err := conn.Write(make([]byte, 4<<20)); err != nil {
+			t.Errorf("before the deadline: %v", err)
+		}
+		_ = conn.SetWriteDeadline(time.Time{})
+		if _, err := conn.Write(make([]byte, 4<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("without a deadline: %v", err)
+		}
+	})
+}

@@ -1,11 +1,16 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -248,6 +253,47 @@ func TestLinks(t *testing.T) {
 	expect("GET", signed, "", 404, "not_found")
 	if text := log.String(); strings.Contains(text, signature) || strings.Contains(text, "expires=") || !strings.Contains(text, "/paper") {
 		t.Errorf("the log has the signature: %s", text)
+	}
+}
+
+// TestCurl uploads and downloads files with curl.
+func TestCurl(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("curl")
+	if err != nil {
+		t.Skip("SKIPPED: there is no curl")
+	}
+	s, h := newThings(t, io.Discard)
+	base, dir := listen(t, h), t.TempDir()
+	picture, large := filepath.Join(dir, "ü.png"), filepath.Join(dir, "large.bin")
+	if err := errors.Join(os.WriteFile(picture, []byte(png), 0o600), os.WriteFile(large, bytes.Repeat([]byte("ab\x00"), 2<<20), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	curl := func(want string, arguments ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), program, append([]string{"-sS", "-w", " %{http_code}", "-H", "Authorization: Bearer " + userToken}, arguments...)...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("curl %v: %.300s, %v; want %s", arguments, out, err, want)
+		}
+	}
+	paper := base + "/things/" + s.id.Hex() + "/paper"
+	curl(`"Title":"a","Cover":"ü.png image/png","Papers":["ü.png `, base+"/things", "--form", "title=a", "--form", "cover=@"+picture, "--form", "papers=@"+picture)
+	curl(`"name":"ü.png","type":"image/png"`, base+"/things/"+s.id.Hex()+"/cover", "--request", "PUT", "--form", "cover=@"+picture)
+	curl(`"name":"paper`, paper, "--upload-file", large)
+	curl(`"name":"large.bin"`, paper+"?filename=large.bin", "--upload-file", large, "--header", "Transfer-Encoding: chunked")
+	curl(" 404", base+"/things/"+store.NewID().Hex()+"/paper", "--upload-file", large)
+	curl(" 206", paper, "--range", "3-5", "--output", "part")
+	curl(" 206", paper, "--continue-at", "-", "--output", "part")
+	curl(" 200", paper, "--remote-name", "--remote-header-name", "--output-dir", t.TempDir())
+	sent, err := os.ReadFile(large)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := os.ReadFile(filepath.Join(dir, "part"))
+	if err != nil || !bytes.Equal(part, sent) { // 3 bytes of the range are those at the beginning, too
+		t.Errorf("a continued download has %d bytes, %v", len(part), err)
 	}
 }
 
