@@ -196,7 +196,7 @@ type pacedWriter struct {
 
 const (
 	pacedChunk = 32 << 10
-	sentChunk  = 256 << 10
+	sentChunk  = 1 << 20
 	progress   = 5 * time.Second // how long a file is sent before the progress is checked
 )
 
