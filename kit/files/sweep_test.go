@@ -185,3 +185,44 @@ func TestClaim(t *testing.T) {
 		t.Errorf("a restored database without its files: %v", err)
 	}
 }
+
+// TestInterrupted has the rows that changes leave on servers without transactions: a file that was released twice, one to which a record
+// refers although it was released, and one that the sweep has begun to delete.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	s, id, user := newService(t, testdb.Open(t), 1000), store.NewID(), store.NewID()
+	s.must(s.set(t.Context(), id, &user, "12345"))
+	p, err := s.pages.Get(t.Context(), id)
+	s.must(err)
+	s.sweep(0) // the daily jobs, too
+	s.must(s.files.Release(t.Context(), p.Cover.ID))
+	s.wantRoom(&user, 1000)
+	s.sweep(70 * time.Minute)
+	if s.content(id) != "12345" {
+		t.Error("the file of a change that was interrupted is deleted")
+	}
+	s.wantRoom(&user, 995)
+
+	s.must(s.files.Release(t.Context(), p.Cover.ID))
+	s.clock.Advance(50 * time.Minute)
+	s.must(s.delete(t.Context(), id)) // releases it again
+	s.sweep(20 * time.Minute)
+	if n := s.stored(); n != 1 {
+		t.Error("the hour does not begin with the last change")
+	}
+	s.sweep(50 * time.Minute)
+	if n := s.stored(); n != 0 {
+		t.Errorf("%d files, want none", n)
+	}
+
+	r, err := s.files.Reserve(t.Context(), &user, 1)
+	s.must(err)
+	file, err := r.Receive(t.Context(), filestest.Spool(t, []byte("x")), cover, "", "")
+	s.must(err)
+	s.must(s.files.Put(t.Context(), files.Owner{Collection: "pages", Field: "cover", Record: store.NewID(), Uploader: &user}, file))
+	_, err = store.Open[fileRow](s.db, store.Spec{Name: "files"}).UpdateByID(t.Context(), file.ID, nil, store.Set("deleting", true))
+	s.must(err)
+	if err := s.files.Attach(t.Context(), file); !apperr.Is(err, apperr.Unavailable) {
+		t.Errorf("Attach of a file that is being deleted: %v", err)
+	}
+}
