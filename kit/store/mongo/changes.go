@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	driver "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"example.com/ginseng/kit/store"
@@ -305,12 +306,7 @@ func (c *collection) move(ctx context.Context, filter bson.D) (int, error) {
 	if err := c.log.append(ctx, entries); err != nil {
 		return 0, err
 	}
-	for _, doc := range docs {
-		if err := c.clear(ctx, doc); err != nil {
-			return 0, translate(err, nil)
-		}
-	}
-	return len(docs), nil
+	return len(docs), translate(c.clearAll(ctx, docs), nil)
 }
 
 // entriesOf returns the log entries for the pending entries of a document.
@@ -334,20 +330,28 @@ func (c *collection) entriesOf(doc bson.Raw) (entries []logEntry, err error) {
 	return entries, nil
 }
 
-// clear removes the moved entries from a document, or deletes a tombstone. doc is the document before the move. Newer pending
-// entries remain in the document.
-func (c *collection) clear(ctx context.Context, doc bson.Raw) error {
-	same := bson.D{{Key: idKey, Value: doc.Lookup(idKey)}, {Key: pendingKey, Value: doc.Lookup(pendingKey)}}
-	if _, err := doc.LookupErr(deletedKey); err == nil {
-		_, err := c.coll.DeleteOne(ctx, append(same, where(deletedKey, "$exists", true)...))
+// clearAll removes the moved entries from documents, and deletes tombstones. docs are the documents before the move. Newer pending
+// entries remain in the documents.
+func (c *collection) clearAll(ctx context.Context, docs []bson.Raw) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	none := bson.D{{Key: "$unset", Value: bson.D{{Key: changesKey, Value: ""}, {Key: pendingKey, Value: ""}}}}
+	var unchanged, newer []driver.WriteModel
+	for _, doc := range docs {
+		same := bson.D{{Key: idKey, Value: doc.Lookup(idKey)}, {Key: pendingKey, Value: doc.Lookup(pendingKey)}}
+		if _, err := doc.LookupErr(deletedKey); err == nil {
+			unchanged = append(unchanged, driver.NewDeleteOneModel().SetFilter(append(same, where(deletedKey, "$exists", true)...)))
+			continue
+		}
+		unchanged = append(unchanged, driver.NewUpdateOneModel().SetFilter(same).SetUpdate(none))
+		moved := bson.D{{Key: "$pullAll", Value: bson.D{{Key: changesKey, Value: doc.Lookup(changesKey)}}}}
+		newer = append(newer, driver.NewUpdateOneModel().SetFilter(same[:1]).SetUpdate(moved))
+	}
+	result, err := c.coll.BulkWrite(ctx, unchanged, options.BulkWrite().SetOrdered(false))
+	if err != nil || result.MatchedCount+result.DeletedCount == int64(len(docs)) || newer == nil {
 		return err
 	}
-	none := bson.D{{Key: changesKey, Value: ""}, {Key: pendingKey, Value: ""}}
-	result, err := c.coll.UpdateOne(ctx, same, bson.D{{Key: "$unset", Value: none}})
-	if err != nil || result.MatchedCount > 0 {
-		return err
-	}
-	moved := bson.D{{Key: changesKey, Value: doc.Lookup(changesKey)}}
-	_, err = c.coll.UpdateOne(ctx, same[:1], bson.D{{Key: "$pullAll", Value: moved}})
+	_, err = c.coll.BulkWrite(ctx, newer, options.BulkWrite().SetOrdered(false))
 	return err
 }

@@ -218,9 +218,7 @@ func TestMovers(t *testing.T) {
 	_, err = second.move(t.Context(), bson.D{{Key: idKey, Value: a.ID}})
 	must(t, err)
 	must(t, first.log.append(t.Context(), read))
-	for _, doc := range docs {
-		must(t, first.clear(t.Context(), doc))
-	}
+	must(t, first.clearAll(t.Context(), docs))
 	var group sync.WaitGroup
 	for i := range 10 {
 		must(t, c.Insert(t.Context(), newLogged(fmt.Sprint(i))))

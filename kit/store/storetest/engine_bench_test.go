@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -200,4 +201,46 @@ func text(n int) string {
 func word(i int) string {
 	syllables := strings.Fields("ba ce di fo gu ha je ki lo mu na pe ri so tu va")
 	return syllables[i%16] + syllables[i/16%16] + syllables[i/256%16]
+}
+
+// BenchmarkLog inserts documents into a collection with a log of changes, in 32 concurrent goroutines, and waits until the log has
+// all entries. "moved/s" is the rate until then, "written/s" the rate of the inserts.
+func BenchmarkLog(b *testing.B) {
+	for name, open := range engineOpeners(b) {
+		b.Run(name, func(b *testing.B) { benchmarkLog(b, open(b)) })
+	}
+}
+
+func benchmarkLog(b *testing.B, db store.DB) {
+	const writers = 32
+	spec := store.Spec{Name: "bench_" + store.NewID().Hex(), Indexes: articleIndexes[:1], Changes: true}
+	c := store.Open[article](db, spec)
+	must(b, db.Prepare(b.Context()))
+	after, err := db.Log().Last(b.Context())
+	must(b, err)
+	begun := time.Now()
+	b.ResetTimer()
+	var next atomic.Int64
+	var group errgroup.Group
+	for range writers {
+		group.Go(func() error {
+			for next.Add(1) <= int64(b.N) {
+				if err := c.Insert(b.Context(), newArticle(store.At(time.Now()))); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	must(b, group.Wait())
+	b.ReportMetric(float64(b.N)/time.Since(begun).Seconds(), "written/s")
+	for n := 0; n < b.N; {
+		entries, position, err := db.Log().Read(b.Context(), store.LogQuery{Collection: spec.Name, After: after, Limit: 1000})
+		must(b, err)
+		n, after = n+len(entries), position
+		if len(entries) == 0 {
+			must(b, db.Log().Wait(b.Context(), spec.Name, after))
+		}
+	}
+	b.ReportMetric(float64(b.N)/time.Since(begun).Seconds(), "moved/s")
 }
