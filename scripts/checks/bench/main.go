@@ -18,6 +18,9 @@
 //	PocketBase    a running PocketBase
 //	bare handler  net/http that sends the same bytes as the service
 //
+// With --mongo, the service and a program written by hand with MongoDB's driver are measured on a database of a MongoDB server,
+// and no other server.
+//
 // Before it measures direct and zombiezen, it checks that they send the same JSON as the service.
 //
 // PocketBase is measured if these variables are set. It needs accounts, and a collection articles (title, content, author: a
@@ -66,6 +69,7 @@ func main() {
 // in a separate process, which is measured.
 var commands = map[string]func(file string) error{
 	bareCommand: serveBare, directCommand: serveDirect, zombiezenCommand: serveZombiezen,
+	driverCommand: serveDriver,
 }
 
 // minArticles is the smallest number of articles.
@@ -80,6 +84,7 @@ type options struct {
 	wrk      bool
 	minutes  time.Duration // duration of a soak test
 	database string        // address of the database of a soak test
+	mongo    string        // address of an empty MongoDB database: the service is measured there
 	rows     *regexp.Regexp
 	json     string
 	chart    string
@@ -150,6 +155,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.BoolVar(&o.wrk, "wrk", false, "send the requests with wrk; rounds take whole seconds")
 	minutes := flags.Float64("minutes", 0, "run a soak test of this many `minutes` instead")
 	flags.StringVar(&o.database, "database", "", "`DATABASE_URL` of the soak test (default: a temporary embedded database)")
+	flags.StringVar(&o.mongo, "mongo", "", "measure on the empty MongoDB database at this `URL`, beside a program that uses only the driver")
 	rows := flags.String("rows", "", "measure only rows whose name matches this `regexp`")
 	flags.StringVar(&o.json, "json", "", "write all figures to this `file`")
 	flags.StringVar(&o.chart, "chart", "", "draw the figures as SVG in this `file`")
@@ -234,7 +240,11 @@ func bench(ctx context.Context, o options, work string, stdout, stderr io.Writer
 	if err != nil {
 		return err
 	}
-	servers, err := startServers(ctx, o, work, stderr)
+	start := startServers
+	if o.mongo != "" {
+		start = startMongo
+	}
+	servers, err := start(ctx, o, work, stderr)
 	defer func() {
 		for _, s := range servers {
 			s.stop()

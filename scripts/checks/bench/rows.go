@@ -193,7 +193,9 @@ func theirList(query string, words ...string) func(*peer) [][]byte {
 
 // measure measures the rows that o selects.
 func (r *report) measure(ctx context.Context, o options, work string, stderr io.Writer) error {
-	selected := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !o.rows.MatchString(r.name) })
+	selected := slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
+		return !o.rows.MatchString(r.name) || o.mongo != "" && !slices.Contains(mongoRows, r.name)
+	})
 	bar := progress.Start(stderr, "measuring", "rows", int64(len(selected)))
 	defer bar.Stop()
 	for _, row := range selected {

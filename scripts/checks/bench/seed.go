@@ -106,6 +106,11 @@ func (set *dataset) post(ctx context.Context, binary string, n int, stderr io.Wr
 		return err
 	}
 	defer s.stop()
+	return set.fill(ctx, s, n, stderr)
+}
+
+// fill creates the authors and n articles by requests to the running service, and signs the authors in.
+func (set *dataset) fill(ctx context.Context, s *service, n int, stderr io.Writer) (err error) {
 	if set.Authors, err = s.createAuthors(); err != nil {
 		return err
 	}
