@@ -33,6 +33,7 @@ type feed[D store.Document, V any] struct {
 
 	caller  *access.Principal // nil before the first call of Check
 	visible store.Filter      // what caller may see
+	seen    store.Filter      // what the rule selects for caller, also of deleted owners
 	digest  string            // of the rule for the caller
 }
 
@@ -62,7 +63,7 @@ func (f *feed[D, V]) Check(ctx context.Context, caller access.Principal) error {
 	case now != f.digest:
 		return apperr.New(apperr.Forbidden, "The access of the caller has changed.")
 	}
-	f.caller = &caller
+	f.caller, f.seen = &caller, seen
 	f.visible, err = f.c.visible(ctx, caller)
 	if err != nil {
 		return err
@@ -174,7 +175,7 @@ func (f *feed[D, V]) events(entries []store.Entry, docs map[store.ID]D) []rest.F
 		}
 		event := rest.FeedEvent{ID: f.q.Cursor(e.Position), Event: string(e.Type), At: e.At.Time}
 		if e.Type == store.Deleted {
-			if !selects(f.visible, e.Scope) || !selects(f.q.Filter, e.Scope) {
+			if !selects(f.seen, e.Scope) || f.c.within != nil && !selects(store.Eq(f.c.parent().field, *f.c.within), e.Scope) || !selects(f.q.Filter, e.Scope) {
 				continue
 			}
 			event.Data = map[string]store.ID{"id": e.RecordID}

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 
@@ -25,6 +26,9 @@ const (
 // a batch share this limit (ShareLimit).
 const MaxReferring = 1000
 
+// ErrManyReferring is the cause of the Conflict of a deletion that would change more than MaxReferring records.
+var ErrManyReferring = errors.New("resource: more referring records than MaxReferring")
+
 // limitKey is the context key for the number of records that deletions with a shared limit have changed or deleted, an *int.
 type limitKey struct{}
 
@@ -34,12 +38,18 @@ func ShareLimit(ctx context.Context) context.Context {
 }
 
 // Referrers are the references to the records of a Target.
-type Referrers struct{ plans []planner }
+type Referrers struct {
+	plans     []planner
+	removers  []remover
+	restricts []restricts
+}
 
 // planner plans a deletion for one reference. It adds to d what happens to the records that refer to one of the IDs.
 type planner func(ctx context.Context, d *Deletion, ids []store.ID) error
 
-func (r *Referrers) referredBy(plan planner) { r.plans = append(r.plans, plan) }
+func (r *Referrers) referredBy(plan planner, remove remover, check restricts) {
+	r.plans, r.removers, r.restricts = append(r.plans, plan), append(r.removers, remove), append(r.restricts, check)
+}
 
 // PlanDeletion returns what happens to the referring records if a record is deleted. It does not change any records. Conflict:
 // a reference restricts the deletion, or more than MaxReferring records would change, with those of earlier plans if ctx is from
@@ -54,11 +64,15 @@ func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, e
 	}
 	for _, b := range d.blocked {
 		if slices.ContainsFunc(b.ids, func(id store.ID) bool { return !d.deleted[id] }) {
-			return nil, apperr.New(apperr.Conflict, "The record is in use: %[1]s refer to it. Delete these %[1]s first, or change their %[2]s.",
-				b.name, b.field)
+			return nil, inUse(b.name, b.field)
 		}
 	}
 	return d, nil
+}
+
+// inUse returns the error for a record that a reference in the field of a collection restricts.
+func inUse(collection, field string) error {
+	return apperr.New(apperr.Conflict, "The record is in use: %[1]s refer to it. Delete these %[1]s first, or change their %[2]s.", collection, field)
 }
 
 func (r *Referrers) plan(ctx context.Context, d *Deletion, ids []store.ID) error {
@@ -198,7 +212,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 	*d.affected += len(referring)
 	if *d.affected > MaxReferring {
 		return apperr.New(apperr.Conflict, "The deletion would change more than %d other records, among them %s. Delete some of them first. The deletions of a batch share this limit.",
-			MaxReferring, r.collection.name)
+			MaxReferring, r.collection.name).WithCause(ErrManyReferring)
 	}
 	if r.onDelete == Clear {
 		d.clear = append(d.clear, func(ctx context.Context) error { return r.clear(ctx, d, referring, ids) })

@@ -167,9 +167,11 @@ func (h *heavy) Find(_ context.Context, _ access.Principal, ids []store.ID, size
 	return map[store.ID]any{ids[0]: h}, nil, nil
 }
 
-func (h *heavy) lock(context.Context, []store.ID) error { return nil }
-func (h *heavy) referredBy(planner)                     {}
-func (h *heavy) resource() string                       { return "heavy" }
+func (h *heavy) lock(context.Context, []store.ID) error     { return nil }
+func (h *heavy) referredBy(planner, remover, restricts)     {}
+func (h *heavy) hasGroup() bool                             { return false }
+func (h *heavy) removed(context.Context) ([]removal, error) { return nil, nil }
+func (h *heavy) resource() string                           { return "heavy" }
 
 func (h *heavy) groupsOf(context.Context, []store.ID) (map[store.ID]store.ID, access.MembershipReader, error) {
 	return nil, nil, nil

@@ -39,8 +39,10 @@ type Target interface {
 	// record do not see each other's writes, so both must write the same record. lock does nothing in a serializable database and
 	// without a transaction, and ignores IDs of records that do not exist.
 	lock(ctx context.Context, ids []store.ID) error
-	referredBy(planner)
-	resource() string // the name of the resource in the scopes of API keys
+	referredBy(planner, remover, restricts)
+	removed(context.Context) ([]removal, error) // the deleted records to which records can still refer
+	hasGroup() bool                             // the records have a Group
+	resource() string                           // the name of the resource in the scopes of API keys
 	// groupsOf returns the ID of the group that each of the records belongs to, visible or not, and the memberships of these groups.
 	// members is nil if the records belong to no groups.
 	groupsOf(ctx context.Context, ids []store.ID) (groups map[store.ID]store.ID, members access.MembershipReader, err error)
@@ -67,6 +69,7 @@ type Collection[D store.Document] struct {
 	see, change Access
 	narrow      map[Method]Access // see Narrow
 	groups      []groups
+	removals    *Removals // nil: deletions are complete with the response
 	references  []Reference
 	within      *store.ID                        // the parent of the records; nil: the records of all parents; see Under
 	onDelete    []func(context.Context, D) error // see OnDelete
@@ -121,7 +124,8 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		r.index = indexOf(reflect.TypeFor[D](), r.field)
 		r.isList = reflect.TypeFor[D]().FieldByIndex(r.index).Type == reflect.TypeFor[[]store.ID]()
 		if r.onDelete != Keep {
-			r.target.referredBy(referrer[D]{c, r}.plan)
+			from := referrer[D]{c, r}
+			r.target.referredBy(from.plan, from.removeReferring, from.restrict)
 		}
 		c.registered.References = append(c.registered.References, kit.Reference{Field: r.field, Resource: r.target.resource()})
 	}
@@ -233,13 +237,29 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 // nil filter selects all records.
 func (c *Collection[D]) visible(ctx context.Context, caller access.Principal) (store.Filter, error) {
 	seen, err := c.seen(ctx, caller)
-	switch {
-	case err != nil || c.within == nil:
-		return seen, err
-	case seen == nil:
-		return store.Eq(c.parent().field, *c.within), nil
+	if err != nil {
+		return nil, err
 	}
-	return store.And(store.Eq(c.parent().field, *c.within), seen), nil
+	filters := []store.Filter{}
+	if c.within != nil {
+		filters = append(filters, store.Eq(c.parent().field, *c.within))
+	}
+	if seen != nil {
+		filters = append(filters, seen)
+	}
+	if !caller.ActsForAll() {
+		existing, err := c.notRemoved(ctx, seen)
+		if err != nil {
+			return nil, err
+		}
+		if existing != nil {
+			filters = append(filters, existing)
+		}
+	}
+	if len(filters) == 0 {
+		return nil, nil
+	}
+	return store.And(filters...), nil
 }
 
 // seen returns what Open's see parameter selects for the caller. A nil filter selects all records.

@@ -1,0 +1,258 @@
+package resource
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/job"
+	"example.com/ginseng/kit/store"
+)
+
+// Removals delete the records that refer to a deleted record after the response, in portions, for records to which more records can
+// refer than MaxReferring. Until then, records with an Owner or a Group reference with Cascade to the deleted record are visible only
+// to admins, the master key and Unrestricted.
+type Removals struct {
+	stored *store.Collection[removal]
+	name   string // of the collection
+	now    func() time.Time
+	exists func(ctx context.Context, id store.ID) (bool, error)
+	remove func(ctx context.Context, ids []store.ID) (kept map[store.ID]bool, err error)
+}
+
+// removal is a deleted record to which other records still refer.
+type removal struct {
+	store.Meta `bson:",inline"`
+	Resource   string   `json:"resource"`
+	RecordID   store.ID `json:"recordId"`
+}
+
+const (
+	portion = 500 // maximum number of records that one transaction deletes
+	// removalMargin is the time after a deletion in which writes that began before it can store further records.
+	removalMargin = time.Minute
+	// staleRemoval is the time after which a removal of a record that still exists is dropped: its deletion has failed.
+	staleRemoval = time.Hour
+	maxRemovals  = 100 // removals of a collection that hide records at the same time
+)
+
+// NewRemovals returns the Removals of a collection. Call it at most once for a collection, before the server starts, and run the Job.
+func NewRemovals[D store.Document](d kit.Deps, c *Collection[D]) *Removals {
+	c.removals = &Removals{
+		stored: store.Open[removal](d.DB, store.Spec{Name: "removals", Indexes: []store.Index{{Fields: []string{"resource"}}}}),
+		name:   c.name, now: d.Now, remove: c.removeReferring,
+		exists: func(ctx context.Context, id store.ID) (bool, error) { return c.all.Exists(ctx, store.Eq("id", id)) },
+	}
+	return c.removals
+}
+
+// Add declares that a record is deleted. Call it in the store.DB.Together of the deletion, before the deletion.
+func (r *Removals) Add(ctx context.Context, id store.ID) error {
+	return r.stored.Insert(ctx, removal{Meta: store.NewMeta(store.NewID(), store.At(r.now())), Resource: r.name, RecordID: id})
+}
+
+// pending returns the IDs of the deleted records to which records can still refer. A nil Removals has none.
+func (r *Removals) pending(ctx context.Context) ([]removal, error) {
+	if r == nil {
+		return nil, nil
+	}
+	return r.stored.List(ctx, store.Query{Filter: store.Eq("resource", r.name), Limit: maxRemovals})
+}
+
+// Job returns the job that deletes the records. References from other records do what they declare; if one restricts the deletion of
+// a record, the record is kept until the referring record is deleted. References between records of the deleted group are ignored.
+func (r *Removals) Job() job.Job {
+	return job.Job{Name: "removals-" + r.name, Interval: time.Minute, Run: r.run}
+}
+
+func (r *Removals) run(ctx context.Context) error {
+	pending, err := r.pending(ctx)
+	for _, p := range pending {
+		if err == nil {
+			err = r.finish(ctx, p)
+		}
+	}
+	return err
+}
+
+// finish deletes what refers to a deleted record, and then the removal.
+func (r *Removals) finish(ctx context.Context, p removal) error {
+	age := r.now().Sub(p.CreatedAt.Time)
+	exists, err := r.exists(ctx, p.RecordID)
+	if err != nil || exists && age < staleRemoval { // the deletion may be in progress
+		return err
+	}
+	if !exists {
+		if kept, err := r.remove(ctx, []store.ID{p.RecordID}); err != nil || len(kept) > 0 || age < removalMargin {
+			return err
+		}
+	}
+	return apperr.Replace(r.stored.DeleteByID(ctx, p.ID, nil), apperr.NotFound, nil)
+}
+
+// remover deletes the records that refer to one of the IDs, of records that are being deleted. It returns those of the IDs whose
+// records must be kept. removing has the IDs of all records that are being deleted.
+type remover func(ctx context.Context, ids []store.ID, removing map[store.ID]bool) (kept map[store.ID]bool, err error)
+
+func (r *Referrers) removeReferring(ctx context.Context, ids []store.ID) (map[store.ID]bool, error) {
+	return r.removeAll(ctx, ids, map[store.ID]bool{})
+}
+
+func (r *Referrers) removeAll(ctx context.Context, ids []store.ID, removing map[store.ID]bool) (map[store.ID]bool, error) {
+	kept := map[store.ID]bool{}
+	for _, id := range ids {
+		removing[id] = true
+		defer delete(removing, id)
+	}
+	for _, remove := range r.removers {
+		part, err := remove(ctx, ids, removing)
+		if err != nil {
+			return nil, err
+		}
+		for id := range part {
+			kept[id] = true
+		}
+	}
+	return kept, nil
+}
+
+// removeReferring is the remover of the reference.
+func (r referrer[D]) removeReferring(ctx context.Context, ids []store.ID, removing map[store.ID]bool) (map[store.ID]bool, error) {
+	kept := map[store.ID]bool{}
+	if r.onDelete == Keep || r.ignored() {
+		return kept, nil
+	}
+	q := store.Query{Filter: r.refersTo(ids), Limit: portion}
+	for {
+		docs, err := r.collection.all.List(ctx, q)
+		if err != nil || len(docs) == 0 {
+			return kept, err
+		}
+		q.After = []any{store.IDOf(docs[len(docs)-1])} // records that are kept are not read again
+		docs = slices.DeleteFunc(docs, func(doc D) bool { return removing[store.IDOf(doc)] })
+		var referring []store.ID
+		for _, doc := range docs {
+			referring = append(referring, store.IDOf(doc))
+		}
+		switch r.onDelete {
+		case Clear:
+			err = r.clear(ctx, &Deletion{}, referring, ids)
+		case Cascade:
+			err = r.removePortion(ctx, docs, referring, ids, removing, kept)
+		case Restrict:
+			r.keep(docs, ids, kept)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// ignored reports whether the records of the reference belong to the same group as the records that they refer to. When the group is
+// deleted, they are deleted too.
+func (r referrer[D]) ignored() bool {
+	return r.groups == nil && r.collection.group() != nil && r.target.hasGroup()
+}
+
+// keep adds to kept those of the IDs to which the documents refer.
+func (r referrer[D]) keep(docs []D, ids []store.ID, kept map[store.ID]bool) {
+	for _, doc := range docs {
+		for _, id := range idsOf(r.value(doc)) {
+			if slices.Contains(ids, id) {
+				kept[id] = true
+			}
+		}
+	}
+}
+
+// removePortion deletes the documents, which refer to the IDs, and what refers to them.
+func (r referrer[D]) removePortion(ctx context.Context, docs []D, referring, ids []store.ID, removing, kept map[store.ID]bool) error {
+	below, err := r.collection.removeAll(ctx, referring, removing)
+	if err != nil {
+		return err
+	}
+	r.keep(slices.DeleteFunc(docs, func(doc D) bool { return !below[store.IDOf(doc)] }), ids, kept)
+	deleted := store.And(store.In("id", store.Values(slices.DeleteFunc(referring, func(id store.ID) bool { return below[id] }))...), r.refersTo(ids))
+	return r.collection.db.Together(ctx, func(ctx context.Context) error {
+		if err := r.collection.beforeDelete(ctx, deleted); err != nil {
+			return err
+		}
+		_, err := r.collection.all.Delete(ctx, deleted)
+		return err
+	})
+}
+
+// restricts returns an error if a reference with Restrict refers to the record.
+type restricts func(ctx context.Context, id store.ID) error
+
+// MayRemove fails with Conflict if a record refers to the record with Restrict. It does not look at what refers to those records.
+func (r *Referrers) MayRemove(ctx context.Context, id store.ID) error {
+	for _, check := range r.restricts {
+		if err := check(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restrict is the restricts of the reference.
+func (r referrer[D]) restrict(ctx context.Context, id store.ID) error {
+	if r.onDelete != Restrict {
+		return nil
+	}
+	exists, err := r.collection.all.Exists(ctx, r.refersTo([]store.ID{id}))
+	if err == nil && exists {
+		err = inUse(r.collection.name, r.field)
+	}
+	return err
+}
+
+// notRemoved returns the filter that excludes records whose owner or group is deleted, for callers who do not act for all users; nil
+// excludes none. seen is what the rule selects: a filter for one owner needs no other.
+func (c *Collection[D]) notRemoved(ctx context.Context, seen store.Filter) (store.Filter, error) {
+	var excluded []store.Filter
+	for _, r := range c.references {
+		if r.onDelete != Cascade || !r.isOwner && r.groups == nil || bounds(seen, r.field) {
+			continue
+		}
+		pending, err := r.target.removed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pending {
+			excluded = append(excluded, store.Ne(r.field, p.RecordID))
+		}
+	}
+	if excluded == nil {
+		return nil, nil
+	}
+	return store.And(excluded...), nil
+}
+
+// removed implements Target.
+func (c *Collection[D]) removed(ctx context.Context) ([]removal, error) {
+	return c.removals.pending(ctx)
+}
+
+// hasGroup implements Target.
+func (c *Collection[D]) hasGroup() bool { return c.group() != nil }
+
+// bounds reports whether a filter selects only records with given values of a field.
+func bounds(f store.Filter, field string) bool {
+	switch f := f.(type) {
+	case store.Comparison:
+		return f.Op == store.OpEq && f.Field == field
+	case store.Membership:
+		return f.Field == field
+	case store.Connective:
+		some, all := false, len(f.Filters) > 0 || f.Op == store.OpOr // an empty Or selects nothing
+		for _, part := range f.Filters {
+			bound := bounds(part, field)
+			some, all = some || bound, all && bound
+		}
+		return f.Op == store.OpAnd && some || f.Op == store.OpOr && all
+	}
+	return false
+}

@@ -1,0 +1,118 @@
+package resource
+
+import (
+	"testing"
+	"time"
+
+	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/store"
+)
+
+// TestRemoval deletes a team with more records than one portion, and with every kind of referring record.
+func TestRemoval(t *testing.T) {
+	w := newTeams(t)
+	now := time.Now()
+	w.deps.Now = func() time.Time { return now }
+	removals := NewRemovals(w.deps, w.teams)
+	items := w.open("items", nil, nil, Under("to", w.tasks), To("maybe", w.tasks, Restrict))
+	reviews := w.open("reviews", Public, Public, To("to", w.tasks, Restrict), To("maybe", w.tasks, Clear))
+	outer := w.open("outer", Public, Public, To("to", items, Cascade))
+	shown := w.open("shown", Public, Member("maybe"), Group("to", w.teams, w.members, Cascade))
+	var tasks []store.Document
+	for range 1200 {
+		tasks = append(tasks, node{Meta: store.NewMeta(store.NewID(), store.At(now)), To: w.one})
+	}
+	w.want(w.tasks.Engine().Load(t.Context(), tasks), "")
+	w.want(w.deps.DB.Prepare(t.Context()), "")
+	first, second := store.IDOf(tasks[0]), store.IDOf(tasks[1])
+	item := w.add(items, node{To: first, Maybe: &second})
+	w.add(outer, node{To: item})
+	review := w.add(reviews, node{To: store.NewID(), Maybe: &first})
+	blocking := w.add(reviews, node{To: second})
+	own, other := w.add(shown, node{To: w.one}), w.add(w.tasks, node{To: w.two})
+	w.want(removals.Add(t.Context(), w.one), "")
+	if _, err := w.teams.all.Delete(t.Context(), store.Eq("id", w.one)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := shown.Get(t.Context(), nobody, own)
+	w.want(err, apperr.NotFound)
+	_, err = shown.Get(t.Context(), admin, own)
+	w.want(err, "")
+	w.want(removals.run(t.Context()), "")
+	w.left(items, 0)
+	w.left(outer, 0)
+	w.left(shown, 0)
+	w.left(w.tasks, 2) // of the other team, and the one that a review refers to
+	got, err := reviews.all.Get(t.Context(), review)
+	if w.want(err, ""); got.Maybe != nil {
+		t.Errorf("the review refers to %v", got.Maybe)
+	}
+	late := w.add(w.tasks, node{To: w.one})
+	w.want(w.delete(reviews, blocking), "")
+	now = now.Add(2 * removalMargin)
+	w.want(removals.run(t.Context()), "")
+	w.left(w.tasks, 1)
+	_, err = w.tasks.all.Get(t.Context(), other)
+	w.want(err, "")
+	_, err = w.tasks.all.Get(t.Context(), late)
+	w.want(err, apperr.NotFound)
+	if pending, err := removals.pending(t.Context()); err != nil || len(pending) > 0 {
+		t.Errorf("pending: %v, %v", pending, err)
+	}
+}
+
+// TestRemovalOfNothing checks a removal whose deletion has failed.
+func TestRemovalOfNothing(t *testing.T) {
+	w := newTeams(t)
+	now := time.Now()
+	w.deps.Now = func() time.Time { return now }
+	removals := NewRemovals(w.deps, w.teams)
+	w.want(w.deps.DB.Prepare(t.Context()), "")
+	task := w.add(w.tasks, node{To: w.one})
+	w.want(removals.Add(t.Context(), w.one), "")
+	for range 2 {
+		w.want(removals.run(t.Context()), "")
+		now = now.Add(staleRemoval)
+	}
+	_, err := w.tasks.all.Get(t.Context(), task)
+	w.want(err, "")
+	if pending, err := removals.pending(t.Context()); err != nil || len(pending) > 0 {
+		t.Errorf("pending: %v, %v", pending, err)
+	}
+}
+
+// TestRemovalInFeed checks that a feed of public records has the deletions that a removal makes.
+func TestRemovalInFeed(t *testing.T) {
+	w := newTeams(t)
+	removals := NewRemovals(w.deps, w.teams)
+	shown := w.openOwned("shown", Public, Public, Group("to", w.teams, w.members, Cascade))
+	all := w.read(shown, nobody)
+	w.addOwned(shown, owned{To: w.one, Name: "one"})
+	all.wants("created one")
+	w.want(removals.Add(t.Context(), w.one), "")
+	if _, err := w.teams.all.Delete(t.Context(), store.Eq("id", w.one)); err != nil {
+		t.Fatal(err)
+	}
+	w.want(removals.run(t.Context()), "")
+	w.want(all.feed.Check(t.Context(), nobody), "")
+	w.addOwned(shown, owned{To: w.one, Name: "hidden"})
+	w.addOwned(shown, owned{To: w.two, Name: "two"})
+	all.wants("deleted, created two")
+}
+
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	a, b := store.Eq("a", 1), store.Eq("b", 1)
+	for name, test := range map[string]struct {
+		f    store.Filter
+		want bool
+	}{
+		"nil": {nil, false}, "eq": {a, true}, "ne": {store.Ne("a", 1), false}, "in": {store.In("a"), true}, "other": {b, false},
+		"and": {store.And(a, b), true}, "or": {store.Or(a, b), false}, "both": {store.Or(a, store.In("a", 1, 2)), true}, "none": {store.Or(), true},
+		"all": {store.And(), false},
+	} {
+		if got := bounds(test.f, "a"); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
