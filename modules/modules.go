@@ -9,6 +9,7 @@ import (
 	emailcode "example.com/ginseng/modules/email-code"
 	emailverification "example.com/ginseng/modules/email-verification"
 	"example.com/ginseng/modules/mcp"
+	"example.com/ginseng/modules/organization"
 	"example.com/ginseng/modules/passkey"
 	passwordreset "example.com/ginseng/modules/password-reset"
 	"example.com/ginseng/modules/policy"
@@ -23,6 +24,7 @@ type Settings struct {
 	Auth              auth.Settings
 	EmailCode         emailcode.Settings
 	EmailVerification emailverification.Settings
+	Organization      organization.Settings
 	Passkey           passkey.Settings
 	PasswordReset     passwordreset.Settings
 	Social            social.Settings
@@ -43,6 +45,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 	factors := twofactor.New(d, s.TwoFactor, users, sessions)
 	passkeys := passkey.New(d, s.Passkey, users, sessions)
 	keys := apikey.New(d, users)
+	organizations := organization.New(d, s.Organization, users)
 	articles := article.New(d, users)
 	policies := policy.New(d)
 	tools := mcp.New(d)
@@ -57,6 +60,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 		factors,
 		passkeys,
 		keys,
+		organizations,
 		articles,
 		policies,
 		tools,

@@ -102,7 +102,7 @@ func Start(t testing.TB, s Service, options ...Option) *API {
 		files: Storage(t),
 		env: map[string]string{
 			"APP_ENV": "test", "DATABASE_URL": "sqlite:unused", "MASTER_KEY": MasterKey, "JWT_SECRET": Secret,
-			"RESET_LINK_ORIGINS": LinkOrigin, "VERIFY_LINK_ORIGINS": LinkOrigin, "SECURITY_NOTICES": "false",
+			"RESET_LINK_ORIGINS": LinkOrigin, "VERIFY_LINK_ORIGINS": LinkOrigin, "INVITATION_LINK_ORIGINS": LinkOrigin, "SECURITY_NOTICES": "false",
 			"PUBLIC_URL": PublicURL, "PASSKEY_RP_ID": PasskeyRPID, "PASSKEY_ORIGINS": LinkOrigin,
 		},
 	}

@@ -21,6 +21,12 @@ type Dependent interface {
 	DeleteOf(ctx context.Context, userID store.ID) error
 }
 
+// Guard is implemented by a Dependent that can reject the deletion of a user.
+type Guard interface {
+	// MayDelete fails with Conflict if the user must not be deleted. It is called before anything is deleted.
+	MayDelete(ctx context.Context, userID store.ID) error
+}
+
 // Restorer is implemented by a Dependent whose data an attacker can use to lock the owner out of an account.
 type Restorer interface {
 	// RestoreOf removes the data that an attacker may have added to the account. changed is the time at which the attacker
@@ -73,5 +79,5 @@ func (m *Module) Restrict(check func(context.Context, User) (*access.Restriction
 
 // Parts implements kit.Module.
 func (m *Module) Parts() kit.Parts {
-	return kit.Parts{Jobs: []job.Job{{Name: "expired-networks", Interval: job.SweepInterval, Run: m.sweep}}, EmailPreviews: m.emailPreviews, Passwords: m, Admins: m}
+	return kit.Parts{Jobs: []job.Job{{Name: "expired-networks", Interval: job.SweepInterval, Run: m.sweep}, m.removals.Job()}, EmailPreviews: m.emailPreviews, Passwords: m, Admins: m}
 }

@@ -25,6 +25,7 @@ type Service struct {
 	db           store.DB
 	users        *store.Collection[User]
 	referred     *resource.Collection[User] // users, and the references to users in other records
+	removals     *resource.Removals
 	networks     *networks
 	settings     Settings
 	hasher       kit.Hasher
@@ -61,6 +62,7 @@ func newService(d kit.Deps, s Settings) *Service {
 	service.referred = resource.Open(d, storeSpec(), User.Public, resource.Public, resource.Admins)
 	service.referred.ViewFor(func(caller access.Principal, u User) any { return u.viewFor(caller) })
 	service.users = service.referred.Unrestricted()
+	service.removals = resource.NewRemovals(d, service.referred)
 	d.Email.Handle(noticeKind, service.buildNotice)
 	d.Email.Handle(newAdminKind, service.buildNewAdmin)
 	return service

@@ -34,6 +34,7 @@ var components = []component{
 	{name: "two-factor", dirs: []string{"two-factor"}, needs: "user"},
 	{name: "passkey", dirs: []string{"passkey"}, needs: "user"},
 	{name: "api-key", dirs: []string{"api-key"}, needs: "user"},
+	{name: "organization", dirs: []string{"organization"}, needs: "user"},
 	{name: "article", dirs: []string{"article"}},
 	{name: "policy", dirs: []string{"policy"}, needs: "user"},
 	{name: "mcp", dirs: []string{"mcp"}, needs: "user"},

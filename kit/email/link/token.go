@@ -45,17 +45,15 @@ func NewTokens(db store.DB, now func() time.Time, spec store.Spec) *Tokens {
 // Issue stores a token that is valid for ttl. It returns the secret, for WithToken, and the stored token with its ID, digest
 // and expiry time. Only a digest of the secret is stored.
 func (t *Tokens) Issue(ctx context.Context, token Token, ttl time.Duration) (secret string, stored Token, err error) {
-	raw := make([]byte, secretBytes)
-	rand.Read(raw) // never fails: crypto/rand
-	secret = base64.RawURLEncoding.EncodeToString(raw)
+	secret, token.TokenHash = NewSecret()
 	now := t.now()
-	token.Meta, token.TokenHash, token.ExpiresAt = store.NewMeta(store.NewID(), store.At(now)), digest(secret), store.At(now.Add(ttl))
+	token.Meta, token.ExpiresAt = store.NewMeta(store.NewID(), store.At(now)), store.At(now.Add(ttl))
 	return secret, token, t.tokens.Insert(ctx, token)
 }
 
 // Find returns the token with the secret. NotFound: no token has the secret, or the token was deleted or has expired.
 func (t *Tokens) Find(ctx context.Context, secret string) (Token, error) {
-	token, err := t.tokens.First(ctx, store.Eq("tokenHash", digest(secret)))
+	token, err := t.tokens.First(ctx, store.Eq("tokenHash", Digest(secret)))
 	if err == nil && !t.now().Before(token.ExpiresAt.Time) {
 		return Token{}, store.ErrNotFound
 	}
@@ -89,8 +87,16 @@ func (t *Tokens) Sweep(ctx context.Context) error {
 	return err
 }
 
-// digest returns the digest of a secret. A secret is random, so a fast hash is sufficient.
-func digest(secret string) string {
+// NewSecret returns the secret of a new token, for WithToken, and its digest, which is stored.
+func NewSecret() (secret, digest string) {
+	raw := make([]byte, secretBytes)
+	rand.Read(raw) // never fails: crypto/rand
+	secret = base64.RawURLEncoding.EncodeToString(raw)
+	return secret, Digest(secret)
+}
+
+// Digest returns the digest of a secret. A secret is random, so a fast hash is sufficient.
+func Digest(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }

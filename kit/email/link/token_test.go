@@ -51,7 +51,7 @@ func TestTokens(t *testing.T) {
 	}
 
 	at := store.At(now.Now())
-	if err := old.Insert(ctx, earlier{store.NewMeta(store.NewID(), at), eve, 7, digest("old"), store.At(now.Now().Add(2 * time.Hour))}); err != nil {
+	if err := old.Insert(ctx, earlier{store.NewMeta(store.NewID(), at), eve, 7, Digest("old"), store.At(now.Now().Add(2 * time.Hour))}); err != nil {
 		t.Fatal(err)
 	}
 	now.Advance(time.Hour)
