@@ -24,6 +24,8 @@ type Resource struct {
 	//	user          users
 	//	owner         the owner of the record or of its parent, and admins
 	//	own           users, who see only their own records, and admins
+	//	org           members of the organization of the record or of its parent, and admins; for list and show, others see nothing
+	//	org=R,S       members with one of the roles, and admins
 	//	role=R,S      users with one of the roles, and admins
 	//	admin         admins
 	//	master        the master key
@@ -44,6 +46,14 @@ type Resource struct {
 	//	demoted admin  a user who was an admin when signing in
 	//	ROLE           a user with a role of the project
 	//
+	// If records belong to organizations, owner is a member who creates the records, user is no member, and there are:
+	//
+	//	member         another member
+	//	former member  a user who was a member
+	//	elsewhere      an owner of another organization
+	//	org:ROLE       a member with the role
+	//	narrow key     an API key of a member, which can only read
+	//
 	// Other checks call a method as the first permitted caller of nobody, owner, the roles, admin and master key. A record that a check
 	// has created with POST is read by the caller who created it, if permitted: a rule can hide it from others.
 	Methods []string
@@ -52,6 +62,7 @@ type Resource struct {
 	Owner        bool              // records have their owner in userId
 	OnUserDelete resource.OnDelete // what happens to a record when its owner is deleted
 	Own          bool              // users see only their own records
+	Organization bool              // records belong to the organization in organizationId
 	Changes      bool              // the resource has a feed of its changes
 
 	Fields []Field
@@ -104,7 +115,7 @@ type Field struct {
 	Required   bool
 	ReadOnly   bool // only code of the service sets the field; Valid and Invalid are unused
 
-	Unique bool // among the records of the owner if Own is set, otherwise among all records
+	Unique bool // among the records of the owner or organization if Own or Organization is set, otherwise among all records
 	Global bool // a unique field is unique among all records
 	Search bool
 	Sort   bool
@@ -174,7 +185,7 @@ func InsertJSON[D store.Document](spec store.Spec) func(*API, Caller, map[string
 // if it is unique, a different value for each ID. Other fields have their default.
 func InsertRecord[D store.Document](a *API, collection, under string, recordID, ownerID store.ID, fields ...Field) {
 	a.t.Helper()
-	record := map[string]any{"userId": ownerID}
+	record := map[string]any{"userId": ownerID, resource.OrganizationID: OrganizationID}
 	if under != "" {
 		record[under] = recordID
 	}
@@ -229,7 +240,8 @@ func (r Resource) checks() []check {
 		{"references", add && r.any(isReference), checkReferences, nil},
 		{"deleted references", add && r.any(isReference), checkDeletedReferences, nil},
 		{"owner", r.Owner, checkOwner, nil},
-		{"own", r.Own, checkOwn, nil},
+		{"own", r.Own || r.Organization && r.hidesOrganization(), checkOwn, nil},
+		{"organization", r.Organization, checkOrganization, nil},
 		{"list", r.has("list"), checkList, []string{"order", "filters", "search"}},
 		{"etags", r.has("list") && one && (sets || !r.has("update")), checkETags, nil},
 		{"changes", r.Changes && (sets || !r.has("update")), checkChanges, nil},

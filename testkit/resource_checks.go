@@ -166,7 +166,7 @@ func checkCreate(s *suite) {
 		s.t.Errorf("%s has the path %s", created, path)
 	}
 	if s.Owner {
-		s.compare(created, map[string]any{"userId": s.account("owner").ID})
+		s.compare(created, map[string]any{"userId": s.account(s.callerOf("create")).ID})
 	}
 	if s.has("show") {
 		s.compare(s.expect(200, Request{Method: "GET", Path: path, As: s.asCreator("show")}).JSON(200), created)

@@ -39,6 +39,9 @@ func (r Resource) callers() []string {
 	if r.Owner {
 		out = append(out, "owner")
 	}
+	if r.inOrganization() {
+		out = append(out, r.orgCallers()...)
+	}
 	for rule := range maps.Values(r.Callers) {
 		out = append(out, rolesOf(rule)...)
 		if rule == "user" || rule == "owner" || rule == "own" {
@@ -85,6 +88,8 @@ func (r Resource) promised(method, caller string) int {
 		rule == "master" && caller != "master key",
 		rule != "master" && rule != "public" && !signedIn:
 		return 401
+	case r.inOrganization() && rule != "admin" && rule != "master" && signedIn:
+		return r.promisedOrg(method, caller, successes[method])
 	case roles != nil && caller != "admin" && !slices.Contains(roles, caller):
 		return 403
 	case r.hides() && signedIn && isOther && rule != "admin" && (r.Under != "" || method != "create" && method != "list"):
@@ -94,5 +99,8 @@ func (r Resource) promised(method, caller string) int {
 	case rule == "admin" && caller != "admin", rule == "owner" && isOther:
 		return 403
 	}
-	return map[string]int{"create": 201, "list": 200, "show": 200, "update": 200, "delete": 204}[method]
+	return successes[method]
 }
+
+// successes are the statuses of the methods.
+var successes = map[string]int{"create": 201, "list": 200, "show": 200, "update": 200, "delete": 204}

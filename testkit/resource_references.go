@@ -131,7 +131,7 @@ func checkOwner(s *suite) {
 // checkOwn checks that other users cannot detect a record by its ID, in lists, counts, searches and cursors, or by a conflict.
 func checkOwn(s *suite) {
 	s = s.start(true)
-	other := s.SignUp("user")
+	other := s.otherOwner()
 	var uniques []any
 	for _, f := range s.Fields {
 		if f.Unique && f.Refers == nil && !f.Required {
@@ -160,20 +160,39 @@ func checkOwn(s *suite) {
 	if !s.has("create") {
 		return
 	}
-	same := s.valid()
+	elsewhere := func(body map[string]any) map[string]any {
+		if s.Organization {
+			body[resource.OrganizationID] = otherOrganization.Hex()
+		}
+		return body
+	}
+	same := elsewhere(s.valid())
 	for _, f := range s.Fields {
 		if f.Unique && !f.Global {
 			same[f.Name] = body[f.Name]
 		}
 	}
 	create := Request{Method: "POST", Path: s.Path, As: other.Token, JSON: same}
-	s.expect(s.status("create", "user"), create)
+	created := s.status("create", "user")
+	if s.Organization {
+		created = 201
+	}
+	s.expect(created, create)
 	for _, f := range s.Fields {
-		if value, set := body[f.Name]; f.Global && set && f.Refers == nil && s.status("create", "user") == 201 {
-			create.JSON = withValue(s.valid(), f.Name, value)
+		if value, set := body[f.Name]; f.Global && set && f.Refers == nil && created == 201 {
+			create.JSON = withValue(elsewhere(s.valid()), f.Name, value)
 			s.expect(409, create)
 		}
 	}
+}
+
+// otherOwner returns a user who sees none of the records.
+func (s *suite) otherOwner() Account {
+	s.t.Helper()
+	if s.Organization {
+		return s.account("elsewhere")
+	}
+	return s.SignUp("user")
 }
 
 // checkOwnList checks that the lists of another user contain neither of the owner's two records. body is the body of one of

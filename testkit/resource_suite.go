@@ -11,11 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/store"
 )
 
 // notRoles are the names of callers that are not roles.
-var notRoles = []string{"nobody", "invalid token", "master key", "user", "owner", "admin", "deleted user", "demoted admin"}
+var notRoles = []string{"nobody", "invalid token", "master key", "user", "owner", "admin", "deleted user", "demoted admin", "member", "former member", "elsewhere", "narrow key"}
 
 // suite is the state of one check: the service, and the accounts of the callers.
 type suite struct {
@@ -42,6 +43,7 @@ func (s *suite) start(self bool) *suite {
 	s.t.Helper()
 	out := *s
 	out.API, out.accounts, out.n = s.Start(s.t), map[string]Account{}, new(int)
+	out.startOrganizations()
 	for i := range 3 {
 		for _, insert := range s.Records {
 			insert(out.API, RecordID(i), out.ownerID())
@@ -88,6 +90,10 @@ func (s *suite) in(part *suite) *suite {
 func (s *suite) account(caller string) Account {
 	s.t.Helper()
 	if a, exists := s.accounts[caller]; exists {
+		return a
+	}
+	if a, ok := s.orgAccount(caller); ok {
+		s.accounts[caller] = a
 		return a
 	}
 	var a Account
@@ -174,7 +180,7 @@ func (s *suite) samples(i int) map[string]any {
 	for _, f := range s.Fields {
 		body[f.Name] = f.Samples[i]
 	}
-	return body
+	return s.inOrganizationOf(body)
 }
 
 // sample returns a valid value of a field. If the field is unique, no other record has the value.
@@ -209,6 +215,14 @@ func (s *suite) required() map[string]any {
 		if f.Required {
 			body[f.Name] = s.sample(f)
 		}
+	}
+	return s.inOrganizationOf(body)
+}
+
+// inOrganizationOf sets the organization of a new record.
+func (s *suite) inOrganizationOf(body map[string]any) map[string]any {
+	if s.Organization {
+		body[resource.OrganizationID] = OrganizationID.Hex()
 	}
 	return body
 }
@@ -298,7 +312,7 @@ func (s *suite) add(body map[string]any) string {
 	if s.Insert == nil {
 		return s.create(body).Header.Get("Location")
 	}
-	record := map[string]any{"userId": s.ownerID()}
+	record := map[string]any{"userId": s.ownerID(), resource.OrganizationID: OrganizationID}
 	if s.Under != "" {
 		record[s.Under] = RecordID(0)
 	}

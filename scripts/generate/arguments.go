@@ -20,7 +20,9 @@ type call struct {
 	roles   map[string][]string // roles by method, from --role
 	under   string
 	feed    bool // record changes
-	owner   bool
+	// organization reports whether records belong to organizations (--own organization).
+	organization bool
+	owner        bool
 	noOwner bool
 	onUser  string // what the deletion of the owner does to a record
 	undo    bool
@@ -55,8 +57,8 @@ func (c *call) flags() *pflag.FlagSet {
 	flags.StringVar(&c.create, "create", "", "`server`: no route creates records, only code of the project. With --own list,show or --owner, they belong to users; otherwise admins update and delete them by default")
 	c.lists[ruleMaster] = flags.StringArray(ruleMaster, nil, "`LIST` of methods that require the master key")
 	c.lists[ruleAdmin] = flags.StringArray(ruleAdmin, nil, "`LIST` of methods for admins")
-	c.lists[ruleRole] = flags.StringArray(ruleRole, nil, "`ROLE=LIST` of methods for admins and users with the role; can be repeated. --roles declares roles")
-	c.lists[ruleOwn] = flags.StringArray(ruleOwn, nil, "`list,show`: users see only their own records; for all others these do not exist. Admins see all")
+	c.lists[ruleRole] = flags.StringArray(ruleRole, nil, "`ROLE=LIST` of methods for admins and users with the role; can be repeated. --roles declares roles. With --own organization, org:ROLE=LIST narrows create, update or delete to members with the role and above")
+	c.lists[ruleOwn] = flags.StringArray(ruleOwn, nil, "`user` or organization: users see only their own records, or those of their organizations; for all others these do not exist. Admins see all. user is list,show")
 	c.lists[ruleUser] = flags.StringArray(ruleUser, nil, "`LIST` of methods for users (default: create,update,delete; see --create)")
 	c.lists[rulePublic] = flags.StringArray(rulePublic, nil, "`LIST` of methods for everyone (default: list,show)")
 	flags.BoolVar(&c.feed, "changes", false, "record the changes of records, and add GET /NAME/changes, which has them as pages and as a stream")
@@ -91,9 +93,31 @@ func parseArguments(args []string) (call, error) {
 			c.parseRoles(*c.lists[rule])
 			continue
 		}
+		if rule == ruleOwn {
+			c.parseOwn()
+		}
 		c.rules[rule] = parseMethods(rule, *c.lists[rule], &c.wrong)
 	}
 	return c, nil
+}
+
+// parseOwn reads the owners in the values of --own, and replaces user by the methods for which it stands.
+func (c *call) parseOwn() {
+	var methods []string
+	for word := range strings.SplitSeq(strings.Join(*c.lists[ruleOwn], ","), ",") {
+		switch word = strings.TrimSpace(word); word {
+		case "organization":
+			c.organization = true
+		case "user":
+			methods = append(methods, methodList, methodShow)
+		default:
+			methods = append(methods, word)
+		}
+	}
+	if c.organization && strings.Join(methods, "") != "" {
+		c.wrong.Add("flag --own: write either organization, or user")
+	}
+	*c.lists[ruleOwn] = methods
 }
 
 // parseMethods reads a flag's comma-separated methods.

@@ -30,6 +30,7 @@ const (
 	rulePublic = "public" // everyone
 	ruleUser   = "user"   // users
 	ruleOwn    = "own"    // users, for their own records, and admins
+	ruleOrg    = "org"    // members of the organization; with roles, such as org=admin,editor, those with one of them or above
 	ruleRole   = "role"   // users with one of the listed roles, such as role=practitioner,reception, and admins
 	ruleAdmin  = "admin"  // admins
 	ruleMaster = "master" // callers with the master key
@@ -58,7 +59,9 @@ type Resource struct {
 	Owner   bool              // records have a user as their owner, who creates them
 	OnUser  string            // what the deletion of the owner does to a record; "" if records have no owner
 	HasUser bool              // the project has users
-	Under   string            // name of the parent resource of --under; "" if there is none
+	// Organization reports whether records belong to organizations. UserID is then the user who created the record.
+	Organization bool
+	Under        string // name of the parent resource of --under; "" if there is none
 	// OwnWrites reports whether flags say who may write records under a parent. If it is false, callers that may change the
 	// parent may write the records.
 	OwnWrites bool
@@ -73,7 +76,7 @@ var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 // declare returns the resource that the command line declares, and adds every mistake to wrong.
 func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	*wrong = append(*wrong, c.wrong...)
-	r := Resource{Module: module, Name: c.args[0], Plural: c.plural, Doc: c.doc, Rules: map[string]string{}, Server: c.has("create"), HasUser: hasUser}
+	r := Resource{Module: module, Name: c.args[0], Plural: c.plural, Doc: c.doc, Rules: map[string]string{}, Server: c.has("create"), HasUser: hasUser, Organization: c.organization}
 	checkName(r.Name, wrong)
 	switch {
 	case !c.has("plural"):
@@ -90,10 +93,11 @@ func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 			"so that users with the role see and change all records", roleConstants(c.roleNames()))
 		return r
 	}
-	r.Owner = r.Server && (c.owner || c.rules[ruleOwn] != nil) && !c.noOwner
+	r.Owner = r.Organization || r.Server && (c.owner || c.rules[ruleOwn] != nil) && !c.noOwner
 	r.declareRules(c, wrong)
 	r.declareOwner(c, wrong)
 	r.declareOwn(c, wrong)
+	r.declareOrganization(c, wrong)
 	r.declareUnder(c, wrong)
 	if r.Plural == "changes" && r.Under == "" {
 		wrong.Add("name %s: /changes is the path of the log of changes; choose another name, or another word with --plural", quote(r.Name))
@@ -158,6 +162,8 @@ func checkName(name string, wrong *mistakes) {
 // are for admins to change.
 func (r Resource) defaultRule(method string) string {
 	switch {
+	case r.Organization:
+		return ruleOrg
 	case method == methodList || method == methodShow:
 		return rulePublic
 	case r.HasUser && r.Server && !r.Owner:
@@ -199,6 +205,8 @@ func (r Resource) declareRules(c call, wrong *mistakes) {
 				wrong.Add("flag --own: is for list and show; others may not %s a record that they cannot see", method)
 			case !r.HasUser && rule != ruleMaster && rule != rulePublic:
 				wrong.Add("flag --%s: the project has no users; use --master or --public", rule)
+			case rule == ruleRole && r.Organization:
+				r.Rules[method] = ruleOrg + "=" + strings.Join(c.orgRoles(method), ",")
 			case rule == ruleRole:
 				r.Rules[method] = ruleOfRoles(c.roles[method])
 			default:
@@ -237,6 +245,9 @@ func (r Resource) Declaration() []string {
 	if r.Under != "" {
 		out = append(out, "--under", r.Under)
 	}
+	if r.Organization {
+		out = append(out, "--own", "organization")
+	}
 	named := func(flag, prefix string, is func(rule string) bool) {
 		chosen := slices.DeleteFunc(r.Methods(), func(m string) bool { return !is(r.Rules[m]) || r.isDefault(m) })
 		if len(chosen) > 0 {
@@ -246,13 +257,16 @@ func (r Resource) Declaration() []string {
 	for _, rule := range rules {
 		named(rule, "", func(r string) bool { return r == rule })
 		if rule == ruleRole {
+			for _, role := range r.OrgRoles() {
+				named(rule, orgPrefix+role+"=", func(r string) bool { return slices.Contains(orgRolesOf(r), role) })
+			}
 			for _, role := range r.UsedRoles() {
 				named(rule, role+"=", func(r string) bool { return slices.Contains(rolesOf(r), role) })
 			}
 		}
 	}
 	switch {
-	case r.AsParent():
+	case r.AsParent(), r.Organization:
 	case r.Rules[methodCreate] == ruleUser && !r.Owner:
 		out = append(out, "--no-owner")
 	case r.Owner:
@@ -274,7 +288,7 @@ func (r Resource) isDefault(method string) bool {
 	case r.Under != "":
 		return false
 	}
-	return Resource{HasUser: true, Server: r.Server, Owner: r.Owner}.defaultRule(method) == r.Rules[method]
+	return Resource{HasUser: true, Server: r.Server, Owner: r.Owner, Organization: r.Organization}.defaultRule(method) == r.Rules[method]
 }
 
 // AsParent reports whether the resource has a parent, and may be written by the callers that may change the parent.

@@ -1,6 +1,9 @@
 package main
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // The templates of the tests use the methods below.
 
@@ -35,6 +38,12 @@ func (r Resource) HidesParent() bool { return r.Under != "" && r.hides() }
 func (r Resource) CallersOf(method string) string {
 	if r.ownersOnly(method) {
 		return "owner"
+	}
+	if roles := orgRolesOf(r.Rules[method]); roles != nil {
+		if r.Organization {
+			return ruleOrg + "=" + strings.ReplaceAll(strings.ReplaceAll(r.OrgRolesAndAbove(method), `"`, ""), " ", "")
+		}
+		return ruleOrg
 	}
 	return r.Rules[method]
 }

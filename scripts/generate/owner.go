@@ -10,7 +10,7 @@ import (
 
 // declareOwner sets r.Owner for records that users create, and r.OnUser. It reports invalid flags about owners.
 func (r *Resource) declareOwner(c call, wrong *mistakes) {
-	usersCreate := r.Rules[methodCreate] == ruleUser
+	usersCreate := r.Rules[methodCreate] == ruleUser || r.Organization
 	r.Owner = r.Owner || usersCreate && !c.noOwner
 	switch {
 	case c.owner && c.noOwner:
@@ -26,6 +26,8 @@ func (r *Resource) declareOwner(c call, wrong *mistakes) {
 		wrong.Add("flag --on-user-delete: records have no owner; %s", r.ownerRemedy())
 	case c.has("on-user-delete") && !slices.Contains(onUser, c.onUser):
 		wrong.Add("flag --on-user-delete: %s is unknown; %s", quote(c.onUser), naming.Suggest(c.onUser, onUser))
+	case r.Organization:
+		r.OnUser = onKeep
 	case r.Owner:
 		r.OnUser = cmp.Or(c.onUser, r.defaultOnUser())
 	}

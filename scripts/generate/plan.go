@@ -65,6 +65,7 @@ func (p *project) planAdd(c call) (*plan, error) {
 	}
 	p.resolve(&r, modules, &wrong)
 	p.checkRoles(r, &wrong)
+	p.checkOrgRoles(r, &wrong)
 	p.checkCollisions(r, registered, &wrong)
 	if err := wrong.Err(); err != nil {
 		return nil, err

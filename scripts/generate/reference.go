@@ -75,7 +75,14 @@ func (r Resource) HasClearedOwner() bool { return r.OnUser == onClear }
 
 // target returns the resource that a reference or --under names.
 func (p *project) target(name string) (Resource, error) {
-	if name != "user" {
+	switch name {
+	case "user":
+	case "organization":
+		return Resource{
+			Module: p.module, Name: name, Plural: "organizations", HasUser: true, Fields: fieldList{{Name: "name", Type: typeString, Required: true}},
+			Rules: map[string]string{methodShow: ruleOrg},
+		}, nil
+	default:
 		return p.declared(name)
 	}
 	return Resource{
@@ -107,11 +114,19 @@ func (p *project) resolve(r *Resource, modules *registry.Registry, wrong *mistak
 			p.addTarget(r, "field "+quote(f.Name), f.Target, modules, wrong)
 		}
 	}
-	if n := len(r.Targets); r.Owner {
+	if r.Organization && !p.hasOrganization() {
+		wrong.Add("flag --own: the project has no organizations; add them with: go tool new add organization")
+		return
+	}
+	n := len(r.Targets)
+	if r.Organization {
+		p.addTarget(r, "flag --own", "organization", modules, wrong)
+	}
+	if r.Owner {
 		p.addTarget(r, "flag --owner", "user", modules, wrong)
-		for i := n; i < len(r.Targets); i++ {
-			r.Targets[i].IsOwner = true
-		}
+	}
+	for i := n; i < len(r.Targets); i++ {
+		r.Targets[i].IsOwner = true
 	}
 	p.checkFiles(*r, wrong)
 }
@@ -191,7 +206,7 @@ func mayNotSee(caller, see string) bool {
 	case roles != nil && rolesOf(see) != nil:
 		return slices.ContainsFunc(roles, func(role string) bool { return !slices.Contains(rolesOf(see), role) })
 	}
-	least := map[string]int{rulePublic: 0, ruleOwn: 1, ruleUser: 1, ruleRole: 2, ruleAdmin: 3, ruleMaster: 4}
+	least := map[string]int{rulePublic: 0, ruleOwn: 1, ruleOrg: 1, ruleUser: 1, ruleRole: 2, ruleAdmin: 3, ruleMaster: 4}
 	return caller != "" && caller != ruleMaster && least[kindOf(see)] > least[kindOf(caller)]
 }
 
@@ -275,7 +290,7 @@ func (r Resource) Change() string {
 }
 
 // strict orders the rules: a rule with a greater number allows fewer callers.
-var strict = map[string]int{rulePublic: 0, ruleUser: 1, ruleOwn: 2, ruleRole: 3, ruleAdmin: 4, ruleMaster: 5}
+var strict = map[string]int{rulePublic: 0, ruleUser: 1, ruleOwn: 2, ruleOrg: 2, ruleRole: 3, ruleAdmin: 4, ruleMaster: 5}
 
 // weakest returns the rule of the given methods that allows the most callers. It combines the roles of rules for roles. If the
 // resource has none of the methods, weakest returns ruleMaster.

@@ -33,7 +33,7 @@ func (r Resource) render() (map[string][]byte, error) { return r.renderFiles(fil
 
 // renderFiles returns the files with the names, formatted.
 func (r Resource) renderFiles(names ...string) (map[string][]byte, error) {
-	set, err := template.New("").Funcs(template.FuncMap{"join": strings.Join, "roleConstant": roleConstant}).ParseFS(templateFiles, "templates/*.tmpl")
+	set, err := template.New("").Funcs(template.FuncMap{"join": strings.Join, "roleConstant": roleConstant, "title": goName}).ParseFS(templateFiles, "templates/*.tmpl")
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (r Resource) Var() string {
 // Caller returns the callers that the route of a method accepts.
 func (r Resource) Caller(method string) string {
 	rule := goName(kindOf(r.Rules[method]))
-	if r.Rules[method] == ruleOwn {
+	if r.Rules[method] == ruleOwn || kindOf(r.Rules[method]) == ruleOrg {
 		rule = "User"
 	}
 	if roles := rolesOf(r.Rules[method]); roles != nil {
@@ -103,6 +103,9 @@ func accessOf(rule string) string {
 	if roles := rolesOf(rule); roles != nil {
 		return "resource.Roles(" + roleConstants(roles) + ")"
 	}
+	if kindOf(rule) == ruleOrg {
+		return "resource.OrganizationMember()"
+	}
 	return accessByRule[rule]
 }
 
@@ -115,7 +118,7 @@ func (r Resource) hides() bool {
 	if above := r.Above(); above != nil {
 		return above.hides()
 	}
-	return r.See() == accessOf(ruleOwn)
+	return r.See() == accessOf(ruleOwn) || r.See() == accessOf(ruleOrg)
 }
 
 // TakesFields reports whether a method has the fields as parameters.
@@ -145,6 +148,9 @@ func (r Resource) Expandable() fieldList {
 	if !r.Owner {
 		return r.References()
 	}
+	if r.Organization {
+		return append(r.References(), Field{Name: "userId"}, Field{Name: "organizationId"})
+	}
 	return append(r.References(), Field{Name: "userId"})
 }
 
@@ -160,13 +166,16 @@ func (r Resource) Indexes() (out []string) {
 	}
 	for _, f := range r.Uniques() {
 		if r.PerOwner(f) {
-			add(", Unique: true", "userId", f.Name)
+			add(", Unique: true", map[bool]string{true: "organizationId", false: "userId"}[r.Organization], f.Name)
 			continue
 		}
 		add(", Unique: true", f.Name)
 	}
 	if r.Under != "" {
 		add("", r.UnderField(), "createdAt")
+	}
+	if r.Organization && !r.Has(methodList) { // the index of a list begins with organizationId too
+		add("", "organizationId")
 	}
 	if r.Owner && r.OnUser != onKeep && !r.Has(methodList) { // the index of a list begins with userId too
 		add("", "userId")
@@ -179,14 +188,20 @@ func (r Resource) Indexes() (out []string) {
 	return out
 }
 
-// PerOwner reports whether a unique field is unique among the records of one owner: with --own, a conflict would otherwise reveal
-// a record of another user.
-func (r Resource) PerOwner(f Field) bool { return f.Unique && f.Among == "" && r.IsOwn() }
+// PerOwner reports whether a unique field is unique among the records of one owner or organization: with --own, a conflict would
+// otherwise reveal a record of another.
+func (r Resource) PerOwner(f Field) bool {
+	return f.Unique && f.Among == "" && (r.IsOwn() || r.Organization)
+}
 
 // uniqueNotes returns a line for each unique field of --own, which says among which records it is unique.
 func (r Resource) uniqueNotes(fields fieldList) (lines string) {
 	for _, f := range fields {
 		switch {
+		case r.PerOwner(f) && r.Organization:
+			lines += fmt.Sprintf("%s is unique per organization: two organizations can have the same value. Declare unique=global to make it unique among all records.\n", f.Name)
+		case f.Unique && r.Organization:
+			lines += fmt.Sprintf("%s is unique among all records: a conflict shows a member that another organization has the value.\n", f.Name)
 		case r.PerOwner(f):
 			lines += fmt.Sprintf("%s is unique per owner: two users can have the same value. Declare unique=global to make it unique among all records.\n", f.Name)
 		case f.Unique && r.IsOwn() && r.usersSend(f):
@@ -214,7 +229,7 @@ func (r Resource) ConflictText() string {
 		texts = append(texts, strings.Join(global.Names(), " or ")+" is in use")
 	}
 	if perOwner != nil {
-		texts = append(texts, strings.Join(perOwner.Names(), " or ")+" is in use by another record of the owner")
+		texts = append(texts, strings.Join(perOwner.Names(), " or ")+" is in use by another record of the "+map[bool]string{true: "organization", false: "owner"}[r.Organization])
 	}
 	return strings.Join(texts, ", or ")
 }
@@ -277,7 +292,12 @@ func (r Resource) Input() string {
 }
 
 // Users is the variable of the users who own records.
-func (r Resource) Users() string { return r.TargetOf(Field{Target: "user"}).Collection() }
+func (r Resource) Users() string         { return r.TargetOf(Field{Target: "user"}).Collection() }
+
+// Organizations is the variable of the organizations that records belong to.
+func (r Resource) Organizations() string {
+	return r.TargetOf(Field{Target: "organization"}).Collection()
+}
 
 // Records returns the service's expression for the collection or, if there is a parent, for the records under the parent.
 func (r Resource) Records() string {
