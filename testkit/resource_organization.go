@@ -84,7 +84,7 @@ func (r Resource) promisedOrg(method, caller string, success int) int {
 		return success
 	case caller == "narrow key" && writes:
 		return 403
-	case member && narrowed && !slices.Contains(strings.Split(names, ","), role):
+	case member && narrowed && !(isRole && slices.Contains(strings.Split(names, ","), role)):
 		return 403
 	case member, method == "list" && r.Under == "", !isOrgRule(r.Callers[method]):
 		return success

@@ -23,16 +23,16 @@ type call struct {
 	// organization reports whether records belong to organizations (--own organization).
 	organization bool
 	owner        bool
-	noOwner bool
-	onUser  string // what the deletion of the owner does to a record
-	undo    bool
-	force   bool
-	dryRun  bool
-	merge   bool     // if files conflict, leave git's markers and merge state
-	adds    []string // declarations of new fields
-	changes []string // new declarations of existing fields
-	renames []string // OLD=NEW
-	drops   []string // names of fields
+	noOwner      bool
+	onUser       string // what the deletion of the owner does to a record
+	undo         bool
+	force        bool
+	dryRun       bool
+	merge        bool     // if files conflict, leave git's markers and merge state
+	adds         []string // declarations of new fields
+	changes      []string // new declarations of existing fields
+	renames      []string // OLD=NEW
+	drops        []string // names of fields
 	// projectRoles are the roles of --roles.
 	projectRoles []string
 	set          []string             // names of the flags that were given

@@ -20,8 +20,8 @@ import (
 func (p *project) planChange(c call) (*plan, error) {
 	wrong := c.wrong
 	for _, flag := range c.set {
-		if flag == "roles" && len(c.args) == 1 && c.args[0] != "user" {
-			wrong.Add("flag --roles: is for users; write user --roles %s", strings.Join(c.projectRoles, ","))
+		if flag == "roles" && len(c.args) == 1 && !isProfile(c.args[0]) {
+			wrong.Add("flag --roles: is for users and organizations; write user --roles %s", strings.Join(c.projectRoles, ","))
 		} else if !slices.Contains([]string{"add", "change", "rename", "drop", "roles", "dry-run", "merge"}, flag) {
 			wrong.Add("flag --%s: cannot change; edit the module by hand", flag)
 		}
@@ -32,8 +32,8 @@ func (p *project) planChange(c call) (*plan, error) {
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	if c.args[0] == "user" {
-		return p.planProfile(c)
+	if of, ok := profileOf(c.args[0]); ok {
+		return p.planProfile(c, of)
 	}
 	old, err := p.generated(c.args[0])
 	if err != nil {
@@ -244,24 +244,57 @@ func migrateField(old, next Field) (steps []string) {
 	return steps
 }
 
-// profileFile declares the fields that a project adds to users. Other files declare the fields of the account.
-const profileFile = "modules/user/profile.go"
+// profile is a component to which a project can add fields and roles: users, or organizations.
+type profile struct {
+	name, plural string
+	fields       []string                            // of every record
+	roles        func(*project) []string             // that the project declares
+	check        func(*project, []string, *mistakes) // of new roles
+	note         string                              // for removed roles
+}
 
-// planProfile plans new fields of users, and other roles of the project.
-func (p *project) planProfile(c call) (*plan, error) {
+// profiles are the components to which a project can add fields and roles. profile.go of a component has the fields, and roles.go the
+// roles; other files belong to the component.
+var profiles = []profile{
+	{
+		name: "user", plural: "users", roles: (*project).roles, check: (*project).checkProjectRoles,
+		fields: []string{"email", "name", "picture", "role", "password", "epoch", "linksFrom", "undoFrom", "emailWords", "emailVerified", "hasPassword", "suspended", "keysFrom", "sessions", "twoFactor", "passkeys", "apiKeys"},
+		note:   "Users keep a removed role, which allows nothing more, until an admin gives them another: GET /users?role[ne]=user lists them.\n",
+	},
+	{
+		name: "organization", plural: "organizations", roles: (*project).orgRoles, check: (*project).checkProjectOrgRoles,
+		fields: []string{"name", "role", "ownerIds"},
+		note:   "Members keep a removed role, which allows what every member may, until they get another.\n",
+	},
+}
+
+// profileOf returns the profile with the name; ok is false if there is none.
+func profileOf(name string) (profile, bool) {
+	i := slices.IndexFunc(profiles, func(p profile) bool { return p.name == name })
+	if i < 0 {
+		return profile{}, false
+	}
+	return profiles[i], true
+}
+
+func isProfile(name string) bool { _, ok := profileOf(name); return ok }
+
+// planProfile plans new fields and other roles of users or organizations.
+func (p *project) planProfile(c call, of profile) (*plan, error) {
 	var wrong mistakes
+	directory := "modules/" + of.name + "/"
 	for _, flag := range c.set {
 		if flag != "add" && flag != "roles" && flag != "dry-run" && flag != "merge" {
-			wrong.Add("flag --%s: is not for users; edit %s", flag, profileFile)
+			wrong.Add("flag --%s: is not for %s; edit %sprofile.go", flag, of.plural, directory)
 		}
 	}
-	current, err := os.ReadFile(p.path(profileFile))
+	current, err := os.ReadFile(p.path(directory + "profile.go"))
 	if errors.Is(err, os.ErrNotExist) {
-		wrong.Add("name user: %s does not exist; add users with go tool new add user", profileFile)
+		wrong.Add("name %s: %sprofile.go does not exist; add %s with go tool new add %s", of.name, directory, of.plural, of.name)
 	} else if err != nil {
 		return nil, err
 	}
-	before := Resource{Module: p.module, Name: "user", Plural: "users", Roles: p.roles()}
+	before := Resource{Module: p.module, Name: of.name, Plural: of.plural, Roles: of.roles(p)}
 	if args := registry.ReadDirective(string(current)); len(args) > 1 {
 		before.Fields = parseFields(args[1:], &wrong)
 	}
@@ -271,27 +304,27 @@ func (p *project) planProfile(c call) (*plan, error) {
 	}
 	for _, f := range after.Fields {
 		if f.Required || f.Unique || f.Search || f.Sort || f.Filter || f.ReadOnly || f.IsRef() {
-			wrong.Add("field %s: a field of users must be optional, and cannot have unique, search, sort, filter, readonly or ref; edit modules/user for these", f.Name)
+			wrong.Add("field %s: a field of %s must be optional, and cannot have unique, search, sort, filter, readonly or ref; edit modules/%s for these", f.Name, of.plural, of.name)
 		}
-		if slices.Contains([]string{"email", "name", "picture", "role", "password", "epoch", "linksFrom", "undoFrom", "emailWords", "emailVerified", "hasPassword", "suspended", "keysFrom", "sessions", "twoFactor", "passkeys", "apiKeys"}, f.Name) {
-			wrong.Add("field %s: is a field of every user; choose another name", f.Name)
+		if slices.Contains(of.fields, f.Name) {
+			wrong.Add("field %s: is a field of every %s; choose another name", f.Name, of.name)
 		}
 	}
-	files := []string{path.Base(profileFile)}
+	files := []string{"profile.go"}
 	if c.has("roles") {
 		after.Roles = c.projectRoles
-		p.checkProjectRoles(after.Roles, &wrong)
-		files = append(files, path.Base(rolesFile))
+		of.check(p, after.Roles, &wrong)
+		files = append(files, "roles.go")
 	}
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
 	out, err := p.merged(c, before, after, nil, files...)
 	if err == nil {
-		out.done = "Users are changed. Next:\n  git diff\n  go test ./modules/user/\n"
+		out.done = fmt.Sprintf("%s are changed. Next:\n  git diff\n  go test ./modules/%s/\n", strings.ToUpper(of.plural[:1])+of.plural[1:], of.name)
 	}
 	if removed := slices.DeleteFunc(slices.Clone(before.Roles), func(role string) bool { return slices.Contains(after.Roles, role) }); err == nil && removed != nil {
-		out.done += "Users keep a removed role, which allows nothing more, until an admin gives them another: GET /users?role[ne]=user lists them.\n"
+		out.done += of.note
 	}
 	return out, err
 }

@@ -368,13 +368,13 @@ func TestSteps(t *testing.T) {
 // TestUserFields adds fields to users. The file of the template is what the generator makes without fields.
 func TestUserFields(t *testing.T) {
 	t.Parallel()
-	template := read(t, filepath.Join("../..", profileFile))
+	template := read(t, filepath.Join("../..", "modules/user/profile.go"))
 	empty, err := Resource{Name: "user"}.renderFiles("profile.go")
 	if err != nil || string(empty["profile.go"]) != template {
-		t.Errorf("%v; without fields, %s is\n%s", err, profileFile, empty["profile.go"])
+		t.Errorf("%v; without fields, %s is\n%s", err, "modules/user/profile.go", empty["profile.go"])
 	}
 	dir := newProject(t)
-	file := filepath.Join(dir, profileFile)
+	file := filepath.Join(dir, "modules/user/profile.go")
 	write(t, file, template)
 	git(t, dir, "init", "--quiet")
 	commit(t, dir)

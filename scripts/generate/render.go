@@ -40,17 +40,21 @@ func (r Resource) renderFiles(names ...string) (map[string][]byte, error) {
 	files := make(map[string][]byte, len(names))
 	for _, name := range names {
 		var buf bytes.Buffer
-		if err := set.ExecuteTemplate(&buf, name+".tmpl", r); err != nil {
+		source := name
+		if r.Name == "organization" { // its templates are not those of users
+			source = "organization_" + name
+		}
+		if err := set.ExecuteTemplate(&buf, source+".tmpl", r); err != nil {
 			return nil, err
 		}
-		source, err := removeUnusedImports(buf.Bytes())
+		rendered, err := removeUnusedImports(buf.Bytes())
 		if err == nil && name == "controller.go" {
-			source, err = swag.NewFormatter().Format(name, source) // aligns the annotations
+			rendered, err = swag.NewFormatter().Format(name, rendered) // aligns the annotations
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w\n%s", name, err, buf.Bytes())
 		}
-		files[name] = source
+		files[name] = rendered
 	}
 	return files, nil
 }

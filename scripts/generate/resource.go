@@ -292,7 +292,7 @@ func (r Resource) Input() string {
 }
 
 // Users is the variable of the users who own records.
-func (r Resource) Users() string         { return r.TargetOf(Field{Target: "user"}).Collection() }
+func (r Resource) Users() string { return r.TargetOf(Field{Target: "user"}).Collection() }
 
 // Organizations is the variable of the organizations that records belong to.
 func (r Resource) Organizations() string {

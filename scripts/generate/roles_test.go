@@ -19,7 +19,7 @@ func newRoles(t *testing.T) string {
 	}
 	dir := newProject(t)
 	write(t, filepath.Join(dir, rolesFile), template)
-	write(t, filepath.Join(dir, profileFile), read(t, filepath.Join("../..", profileFile)))
+	write(t, filepath.Join(dir, "modules/user/profile.go"), read(t, filepath.Join("../..", "modules/user/profile.go")))
 	git(t, dir, "init", "--quiet")
 	commit(t, dir)
 	return dir
@@ -53,7 +53,7 @@ func TestRoles(t *testing.T) {
 			"generate user --roles practitioner,front-desk\n", "var Roles = []string{\"user\", \"admin\", \"practitioner\", \"front-desk\"}\n",
 			"\tRoleFrontDesk    access.Role = \"front-desk\"\n", "`json:\"role\" validate:\"required,oneof=user admin practitioner front-desk\" enums:\"user,admin,practitioner,front-desk\"`",
 		},
-		profileFile: {"generate user phone:string\n"},
+		"modules/user/profile.go": {"generate user phone:string\n"},
 	} {
 		for _, want := range wants {
 			if got := read(t, filepath.Join(dir, name)); !strings.Contains(got, want) {
@@ -68,7 +68,7 @@ func TestRoles(t *testing.T) {
 		"user --roles a,A":      `flag --roles: "A" is not in kebab-case; write a`,
 		"user --roles a,b,a":    "flag --roles: a is given twice",
 		"user --roles a --drop": "flags: flag needs an argument: --drop",
-		"note --roles a":        "flag --roles: is for users; write user --roles a",
+		"note --roles a":        "flag --roles: is for users and organizations; write user --roles a",
 	} {
 		fails(want, strings.Fields(args)...)
 	}
