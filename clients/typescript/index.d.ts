@@ -181,7 +181,8 @@ interface Follow<T, Filters> {
    * Calls onResync, which lists the records, and then onChange with each change. onResync is called again when changes are unknown, such as after
    * the restore of a backup. Each call waits for the promise of the call before it. Changes that are made during a list follow it. All tabs of a
    * browser share one connection. It continues after lost connections and expired tokens. It resolves after the abort of the signal and after
-   * the sign-out. It rejects if the feed does not exist or the caller may not read it, and with the errors of the two functions, except those of the network.
+   * the sign-out. It rejects if the feed does not exist or the caller may not read it, and with the errors of the two functions. If onResync rejects with
+   * a problem that passes, such as 503, it is called again.
    */
   follow(options: Filters & { onChange: (change: Change<T>) => unknown; onResync: () => unknown; signal?: AbortSignal }): Promise<void>
 }
@@ -213,7 +214,7 @@ type Body<O> = O extends { requestBody: { content: { 'application/json': infer B
   : O extends { requestBody?: { content: { 'application/json': infer B } } } ? { body?: B } : { body?: undefined }
 type Init<O> = Options & Body<O> & ({} extends Params<O> ? { params?: Params<O> } : { params: Params<O> })
 type Result<O> = O extends { responses: infer S } ? Content<S[keyof S & (200 | 201 | 202 | 204)]> : never
-type Content<S> = S extends { content: infer C } ? (C extends { 'application/json': infer B } ? B : C[keyof C]) : undefined
+type Content<S> = S extends { content: infer C } ? (C extends { 'application/json': infer B } ? B : Blob) : undefined
 type Exports = { [P in keyof paths]: Operation<P, 'get'> extends { parameters: { query?: { format?: string } } } ? P : never }[keyof paths]
 type ExportInit<P extends keyof paths> = Options & { params: Credential & Parameters<Operation<P, 'get'>> & { query: { format: string } } }
 
@@ -223,7 +224,7 @@ export interface Client extends Resources {
    * later operations: const order = b.orders.create({}); b.articles.update(id, { title: order.id }).
    */
   batch(build: (b: BatchResources) => unknown, options?: Options): Promise<BatchResult[]>
-  /** Calls an operation of the API document. Resolves to the body of the response. Only GET is repeated. */
+  /** Calls an operation of the API document. Resolves to the body of the response, a Blob if it is a file. Only GET is repeated. */
   request<M extends Verb | Uppercase<Verb>, P extends PathsOf<M>>(
     method: M, path: P, ...options: {} extends Init<Operation<P, M>> ? [Init<Operation<P, M>>?] : [Init<Operation<P, M>>]
   ): Promise<Result<Operation<P, M>>>

@@ -225,16 +225,26 @@ func each(resources []*resource, visit func(*resource)) {
 	}
 }
 
-// masterOnly returns the operations that require the master key, such as "POST /users".
-func (d document) masterOnly() (out []string) {
+// operations returns those operations of the document that match, such as "POST /users".
+func (d document) operations(match func(*operation) bool) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(d.Paths)) {
 		for _, method := range verbs {
-			if op := d.Paths[name][method]; op != nil && op.Caller == "master" {
+			if op := d.Paths[name][method]; op != nil && match(op) {
 				out = append(out, strings.ToUpper(method)+" "+anonymous(name))
 			}
 		}
 	}
 	return out
+}
+
+// isMasterOnly reports whether the operation requires the master key.
+func (op *operation) isMasterOnly() bool { return op.Caller == "master" }
+
+// isDownload reports whether the operation responds with bytes.
+func (op *operation) isDownload() bool {
+	bodies := op.Responses["200"].Content
+	_, isJSON := bodies["application/json"]
+	return len(bodies) > 0 && !isJSON
 }
 
 var pathParameter = regexp.MustCompile(`\{\w+\}`)

@@ -97,21 +97,28 @@ func (d document) manifest() manifest {
 // hasSessions reports whether users can sign in.
 func (d document) hasSessions() bool { return d.Paths["/auth"]["post"] != nil }
 
-// table returns the resources of index.js, the operations for which it sends the master key, and whether there are sessions.
+// table returns the resources of index.js, the operations for which it sends the master key, those that respond with bytes, and whether
+// there are sessions.
 func (d document) table(resources []*resource) string {
 	w := &printer{}
 	w.open("const resources = {")
 	w.rows(resources)
 	w.close()
 	w.WriteString("\n")
-	w.open("const masterOnly = [")
-	for _, op := range d.masterOnly() {
+	w.operations("masterOnly", d.operations((*operation).isMasterOnly))
+	w.operations("downloads", d.operations((*operation).isDownload))
+	w.line("const sessions = %t", d.hasSessions())
+	return w.String()
+}
+
+// operations prints a constant with the names of operations.
+func (w *printer) operations(name string, operations []string) {
+	w.open("const %s = [", name)
+	for _, op := range operations {
 		w.line("%s,", quote(op))
 	}
 	w.closeWith("]")
 	w.WriteString("\n")
-	w.line("const sessions = %t", d.hasSessions())
-	return w.String()
 }
 
 func (w *printer) rows(resources []*resource) {

@@ -91,6 +91,7 @@ async function lists(api: Client) {
   assert.deepEqual(await titles({ maker: first.id, state: 'used' }), [])
   await assert.rejects(titles({ maker: { in: [] } }), { status: 400 }) // not: all wares
   await assert.rejects(titles({ maker: {} }), TypeError)
+  await assert.rejects(titles({ maker: { in: undefined as unknown as string[] } }), TypeError)
   const time = (time: number) => new Date(time) as unknown as string // in JavaScript
   assert.deepEqual(await titles({ maker: first.id, createdAt: { gt: time(0), lt: time(1000) } }), [])
   assert.deepEqual(await titles({ createdAt: time(0) }), [])

@@ -8,7 +8,27 @@ interface Sent { call: string; type: string | null; match: string | null; key: s
 /** Tests the methods of fields with files, with a service that records the requests. */
 export async function run() {
   await test('files', () => uploads())
+  await test('files whose response is lost', () => lost())
   await test('files with XMLHttpRequest', () => viaRequest())
+}
+
+/** A request that stored or deleted a file has changed the ETag: 412 of its repetition does not mean that somebody else has changed the record. */
+async function lost() {
+  const changed = { status: 412, code: 'precondition_failed' }
+  for (const [first, want] of [['cut', { status: 0, code: 'network' }], ['later', changed]] as const) {
+    let n = 0
+    const api = createClient({ url: 'http://service', token: 'token', fetch: async () => {
+      if (n++ === 0) return Response.json({ id: 'a' }, { headers: { ETag: '"1"' } })
+      if (n % 2) return Response.json(changed, { status: 412, headers: { 'Content-Type': 'application/problem+json' } })
+      if (first === 'cut') throw new TypeError('cut')
+      return new Response('', { status: 503, headers: { 'Retry-After': '0' } })
+    } })
+    const maker = await api.makers.get('a')
+    await assert.rejects(api.makers.photo.upload(maker, new Blob(['x'])), want)
+    await assert.rejects(api.makers.photo.delete(maker), want)
+    await assert.rejects(api.makers.papers.delete(maker, 'f'), want)
+    assert.equal(n, 7)
+  }
 }
 
 /** Returns a client whose requests are recorded. The first ones of failures are cut. */
@@ -20,6 +40,7 @@ function recorded(failures = 0) {
     const body = await new Response(init?.body as BodyInit | undefined).text()
     sent.push({ call: `${init?.method} ${path}`, type: headers.get('Content-Type'), match: headers.get('If-Match'), key: headers.get('Idempotency-Key'), body })
     if (failures-- > 0) throw new TypeError('cut')
+    if (init?.method === 'GET') return new Response('<p>bytes</p>', { headers: { 'Content-Type': 'text/html' } })
     if (init?.method === 'DELETE') return new Response(null, { status: 204 })
     return Response.json(path.endsWith('/link') ? { url: 'u', expiresAt: 't' } : { id: 'a' }, { headers: { ETag: '"2"' } })
   } })
@@ -37,6 +58,9 @@ async function uploads() {
   await api.makers.photo.delete(maker)
   await api.makers.papers.delete(maker, { id: 'f' })
   await api.makers.papers.delete('a', 'f')
+  const bytes: Blob = await api.request('GET', '/makers/{id}/papers/{fileId}', { params: { path: { id: 'a', fileId: 'f' } } })
+  assert.deepEqual([await bytes.text(), bytes.type], ['<p>bytes</p>', 'text/html'])
+  await assert.rejects(api.makers.photo.upload('a', undefined as unknown as Blob), TypeError)
   assert.deepEqual(await api.makers.photo.link('a'), { url: 'u', expiresAt: 't' })
   await api.makers.papers.link('a', 'f', { expiresIn: 60 })
   assert.deepEqual([api.makers.photo.url(maker), api.makers.papers.url('a', 'f/g')], ['http://service/makers/a/photo', 'http://service/makers/a/papers/f%2Fg'])
@@ -52,6 +76,7 @@ async function uploads() {
     { call: 'DELETE /makers/a/photo', type: null, match: '"2"', key: null, body: '' },
     { call: 'DELETE /makers/a/papers/f', type: null, match: '"2"', key: null, body: '' },
     { call: 'DELETE /makers/a/papers/f', type: null, ...none, body: '' },
+    { call: 'GET /makers/a/papers/f', type: null, ...none, body: '' },
     { call: 'POST /makers/a/photo/link', type: 'application/json', ...none, body: '{}' },
     { call: 'POST /makers/a/papers/f/link', type: 'application/json', ...none, body: '{"expiresIn":60}' },
   ])
@@ -71,7 +96,7 @@ class FakeRequest {
 
   open(_: string, address: string) { this.address = address }
   setRequestHeader(name: string, value: string) { this.headers.push([name, value]) }
-  getAllResponseHeaders() { return 'content-type: application/json\r\netag: "3"\r\n' }
+  getAllResponseHeaders() { return this.status === 502 ? 'x-empty:\r\n' : 'content-type: application/json\r\netag: "3"\r\n' }
   abort() {
     this.aborted = true
     this.onloadend()
@@ -81,6 +106,10 @@ class FakeRequest {
     const n = FakeRequest.requests.push(this)
     if (body.size === 0) return // hangs
     queueMicrotask(() => {
+      if (body.size === 3) {
+        Object.assign(this, { status: 502, responseURL: this.address })
+        return this.onloadend()
+      }
       for (const loaded of [1, body.size]) this.upload.onprogress?.({ loaded, total: body.size })
       if (n > 1) Object.assign(this, { status: 200, responseURL: n > 2 ? 'http://other/' : this.address, response: '{"id":"a"}' })
       this.onloadend()
@@ -101,13 +130,14 @@ async function viaRequest() {
     assert.deepEqual(loaded, [1, 5, 1, 5])
     assert.deepEqual(FakeRequest.requests[1]?.headers.sort(), [['authorization', 'Bearer token'], ['content-type', 'image/png']])
     await assert.rejects(api.makers.photo.upload('a', new Blob(['x']), options), { status: 0, detail: /redirect/ })
+    await assert.rejects(api.makers.photo.upload('a', new Blob(['502']), options), { status: 502 })
     const controller = new AbortController()
     const reason = new Error('enough')
     const upload = assert.rejects(api.makers.photo.upload('a', new Blob([]), { ...options, signal: controller.signal }), reason)
-    while (FakeRequest.requests.length < 4) await new Promise(setImmediate)
+    while (FakeRequest.requests.length < 5) await new Promise(setImmediate)
     controller.abort(reason)
     await upload
-    assert.ok(FakeRequest.requests[3]?.aborted)
+    assert.ok(FakeRequest.requests[4]?.aborted)
   } finally {
     delete globals.XMLHttpRequest
     delete globals.location

@@ -31,6 +31,7 @@ export async function run(service: Service) {
   await withProxy(service.address, async (proxy) => {
     await test('refresh', () => refreshes(proxy))
     await test('refresh of several tabs', () => tabs(proxy))
+    await test('sign up without a response', () => signUpAgain(proxy))
     await test('sessions that change meanwhile', () => meanwhile(service, proxy))
   })
 }
@@ -62,8 +63,10 @@ async function signing({ address, masterKey, totp }: Service) {
   await api.session.signIn({ email: 'hedy@example.com', password })
   assert.deepEqual(seen, ['hedy@example.com', undefined])
   assert.equal((await api.request('GET', '/users/me')).id, user.id)
-  items.set([...items.keys()][0] ?? '', '{')
-  await assert.rejects(api.request('GET', '/users/me'), { status: 401 }) // not of the client: as if there was none
+  for (const text of ['{', 'true', '{"refreshAt":1}']) {
+    items.set([...items.keys()][0] ?? '', text)
+    await assert.rejects(api.request('GET', '/users/me'), { status: 401 }) // not of the client: as if there was none
+  }
 
   const bodies: unknown[] = []
   const server = createClient({ url: address, masterKey, fetch: (url, init) => (bodies.push(init?.body), fetch(url, init)) })
@@ -74,6 +77,14 @@ async function signing({ address, masterKey, totp }: Service) {
   const asking = guide.start(address)
   assert.equal((await guide.signIn(asking, 'hedy@example.com', password, async () => totp(secret, 1))).id, user.id)
   await assert.rejects(guide.signIn(asking, 'hedy@example.com', 'wrong', async () => ''), { status: 401 })
+}
+
+/** The user is created once, and signed in. */
+async function signUpAgain(proxy: Proxy) {
+  proxy.faults = ['lose response', 'pass']
+  const api = createClient({ url: proxy.address })
+  assert.equal((await api.session.signUp({ email: 'mary@example.com', password })).email, 'mary@example.com')
+  assert.equal(userOf(api)?.email, 'mary@example.com')
 }
 
 async function leaving({ address }: Service) {

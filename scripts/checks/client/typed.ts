@@ -157,6 +157,9 @@ export async function files(api: Client, id: string, file: File) {
   api.makers.photo.url(id) satisfies string
   // @ts-expect-error: wares have no files
   api.wares.photo
+  ;(await api.request('GET', '/makers/{id}/photo', { params: { path: { id } } })) satisfies Blob
+  // @ts-expect-error: the file is not a string
+  ;(await api.request('GET', '/makers/{id}/photo', { params: { path: { id } } })) satisfies string
 }
 
 export function feeds(api: Client, id: string) {

@@ -1,23 +1,23 @@
 
 /** Returns a fetch that reports the progress of the upload. XMLHttpRequest follows redirects, but its last address shows them. */
 function uploader(onProgress) {
-  return (url, { method, headers, body, signal }) => new Promise((resolve, reject) => {
+  return async (url, { method, headers, body, signal }) => {
     const request = new XMLHttpRequest()
     const abort = () => request.abort()
     request.open(method, url)
     for (const [name, value] of headers) request.setRequestHeader(name, value)
     request.upload.onprogress = ({ loaded, total }) => onProgress({ loaded, total })
-    request.onloadend = () => {
-      signal?.removeEventListener('abort', abort)
-      const { status, responseURL, response } = request
-      if (!status) return reject(new TypeError('the connection was cut')) // or aborted
-      const lines = request.getAllResponseHeaders().trim().split('\r\n')
-      const out = new Response(status === 204 ? null : response, { status, headers: lines.map((line) => line.split(/: (.*)/s, 2)) })
-      resolve(responseURL === new URL(url, location.href).href ? out : { type: 'opaqueredirect', headers: out.headers })
-    }
+    const ended = new Promise((resolve) => { request.onloadend = resolve })
     signal?.addEventListener('abort', abort)
     request.send(body)
-  })
+    await ended
+    signal?.removeEventListener('abort', abort)
+    const { status, responseURL, response } = request
+    if (!status) throw new TypeError('the connection was cut') // or aborted
+    const lines = request.getAllResponseHeaders().match(/^.+: .*$/gm) ?? []
+    const out = new Response(status === 204 ? null : response, { status, headers: lines.map((line) => line.split(/: (.*)/s, 2)) })
+    return responseURL === new URL(url, location.href).href ? out : { type: 'opaqueredirect', headers: out.headers }
+  }
 }
 
 /** Returns the properties of a resource for its fields with files. send makes a request; address returns the URL of a path. */
@@ -25,7 +25,7 @@ function fileFields({ path, files = {} }, ids, send, address) {
   const fields = Object.entries(files).map(([name, { list, idempotent }]) => {
     const all = `${path}/{}/${name}`
     const one = list ? `${all}/{}` : all
-    const upload = (target, blob, options) => {
+    const upload = async (target, blob, options) => {
       const rest = { query: { filename: blob.name }, blob, etag: target?.etag, idempotent, safe: !list || idempotent }
       return send(list ? 'POST' : 'PUT', all, [...ids, target], { ...options, ...rest })
     }

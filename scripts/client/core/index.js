@@ -69,7 +69,7 @@ function search(query) {
     } else if (Array.isArray(value)) {
       if (value.length) params.append(name, value.join())
     } else if (typeof value === 'object' && value) {
-      const operators = Object.entries(value)
+      const operators = Object.entries(value).filter(([, operand]) => operand !== undefined)
       if (!operators.length) throw new TypeError(`${name} is an object without an operator`) // not: the whole list
       for (const [operator, operand] of operators) add(`${name}[${operator}]`, operand)
     } else {
@@ -124,13 +124,14 @@ function redirected(response) {
   return new Problem(0, { code: 'network', detail })
 }
 
-/** Makes a request. Resolves to its body, read or as a stream, and ETag, or to a problem and, if it can be repeated, the time to wait before. */
-async function attempt(fetch, url, init, repeats, stream) {
+/** Makes a request. Resolves to its body and ETag, or to what take makes of it, or to a problem and, if it can be repeated, the time to wait before. */
+async function attempt(fetch, url, init, repeats, take) {
   let response, body
   try {
     response = await fetch(url, init)
     if (response.type === 'opaqueredirect' || REDIRECTS.includes(response.status)) return { problem: redirected(response) }
-    if (response.ok && stream && response.headers.get('Content-Type')?.startsWith(stream)) return { body: response.body }
+    const taken = response.ok && await take?.(response)
+    if (taken) return { body: taken }
     const text = await response.text()
     if (response.ok) return { body: parse(response, text), etag: response.headers.get('ETag') }
     try { body = parse(response, text) } catch {} // the error page of a proxy
@@ -142,6 +143,9 @@ async function attempt(fetch, url, init, repeats, stream) {
   const problem = new Problem(response.status, body ?? {}, response.headers.get('X-Request-Id') ?? undefined)
   return { problem, wait: [429, 503].includes(response.status) ? retryAfter(response) : undefined }
 }
+
+/** Returns the stream of a feed; undefined if the response is none. */
+const events = (response) => response.headers.get('Content-Type')?.startsWith(EVENTS) ? response.body : undefined
 
 /** Sets a header. The error of Headers.set shows the value, which can be a token. */
 function setHeader(headers, name, value) {
@@ -195,9 +199,11 @@ export function createClient({ url, token, masterKey, storage, fetch: ownFetch }
     const type = blob ? blob.type.replace(/^multipart.*|^$/, 'application/octet-stream') : 'application/json' // a form would be read as one
     const init = { method, signal, redirect: 'manual', credentials: 'omit', body: blob ?? (body && JSON.stringify(body)) } // no cookies, and no password dialog
     const viaRequest = onProgress && !ownFetch && globalThis.XMLHttpRequest
-    const master = masterKey && masterOnly.includes(`${method} ${template.replace(/\{\w*\}/g, '{}')}`)
+    const operation = `${method} ${template.replace(/\{\w*\}/g, '{}')}`
+    const master = masterKey && masterOnly.includes(operation)
+    const take = stream ? events : downloads.includes(operation) ? (response) => response.blob() : undefined
     const end = Date.now() + REPEAT_WITHIN
-    let last, user, renewed // the last problem, and the ID of the user of the first request
+    let last, lost, user, renewed // the last problem, the last lost response, and the ID of the user of the first request
     for (let repeats = 0; ; repeats++) {
       signal?.throwIfAborted()
       const headers = new Headers()
@@ -213,12 +219,14 @@ export function createClient({ url, token, masterKey, storage, fetch: ownFetch }
         user = state?.user?.id
         if (credential) setHeader(headers, 'Authorization', `Bearer ${credential}`)
       }
-      const { problem, wait, ...response } = await attempt(viaRequest ? uploader(onProgress) : fetch, address, { ...init, headers }, repeats, stream)
+      const { problem, wait, ...response } = await attempt(viaRequest ? uploader(onProgress) : fetch, address, { ...init, headers }, repeats, take)
       if (!problem) {
         if (!viaRequest) onProgress?.({ loaded: blob.size, total: blob.size })
         return response
       }
+      if (lost && problem.status === 412) throw lost // that request may have made the version which this one did not expect
       last = problem
+      if (!problem.status) lost = problem
       if (problem.status === 401 && state && !renewed) { // rejected before anything was done
         await unlessAborted(session.refresh(state), signal)
         renewed = true
@@ -273,8 +281,9 @@ export function createClient({ url, token, masterKey, storage, fetch: ownFetch }
       again = false
       const stop = new AbortController()
       const end = () => stop.abort()
-      signal?.addEventListener('abort', end)
       const caller = session ? (await session.load())?.user.id : await ownToken().catch(newKey) // a key: of no other tab
+      if (signal?.aborted) return
+      signal?.addEventListener('abort', end)
       const remove = session?.methods.onChange((user) => {
         if (user?.id === caller) return
         again = !caller
@@ -283,7 +292,7 @@ export function createClient({ url, token, masterKey, storage, fetch: ownFetch }
       const query = { etags: true, ...filters }
       const open = async (position, signal) => {
         const header = { Accept: EVENTS, 'Last-Event-ID': position }
-        return (await call('GET', template, { path, query, header, signal, stream: EVENTS })).body
+        return (await call('GET', template, { path, query, header, signal, stream: true })).body
       }
       try {
         const name = `${base}${fill(template, path)}${search(query)} of ${await digest(caller)}`

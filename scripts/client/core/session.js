@@ -39,7 +39,8 @@ function createSession(base, masterKey, shared, call) {
 
   function parseState(text) {
     let state = null
-    try { state = JSON.parse(text ?? 'null') } catch {} // not of this client
+    try { state = JSON.parse(text ?? 'null') } catch {}
+    if (!state?.user) state = null // not of this client
     if (JSON.stringify(state?.user) !== JSON.stringify(user ?? undefined)) {
       user = state?.user ?? null
       for (const listener of listeners) queueMicrotask(() => listener(user)) // its errors are not those of a call
