@@ -317,8 +317,10 @@ func (j joiner) resource(op *spec.Operation, r row, p string) {
 	if segments := strings.Split(collection, "/"); len(segments) > 3 {
 		about["parent"] = segments[len(segments)-3]
 	}
-	if _, owned := record.Properties["userId"]; owned {
-		about["own"] = "user"
+	for _, owner := range []string{"user", "organization"} { // the organization owns what one of its members has created
+		if _, owned := record.Properties[owner+"Id"]; owned {
+			about["own"] = owner
+		}
 	}
 	j.fileProperties(&record, r.List.Files)
 	for field, target := range j.table.References[r.List.Name] {
