@@ -201,7 +201,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 		return h, nil
 	}
 	h.Handler = middleware.HeadAsGet(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if row := h.table.Match(r.Method, r.URL.Path); row != nil && row.Download {
+		if h.table.IsDownload(r.Method, r.URL.Path) {
 			engine.ServeHTTP(w, r) // files are not compressed, and the operating system sends them
 			return
 		}

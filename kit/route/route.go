@@ -276,6 +276,7 @@ func With(handlers ...gin.HandlerFunc) Option {
 // handles requests.
 type Table struct {
 	routes    []*Route
+	downloads []*Route // those of routes with Download
 	off       []*Route // the routes that a setting turns off
 	codes     []apperr.Code
 	resources []string
@@ -327,6 +328,14 @@ func (t *Table) Match(method, path string) (best *Route) {
 		}
 	}
 	return best
+}
+
+// IsDownload reports whether the response to a request for the path is a file. It costs less than Match, because it looks at the few
+// routes with Download first.
+func (t *Table) IsDownload(method, path string) bool {
+	segments := strings.Split(path, "/")
+	may := slices.ContainsFunc(t.downloads, func(r *Route) bool { return r.Method == method && r.matches(segments) })
+	return may && t.Match(method, path).Download // not: another route precedes it
 }
 
 // order returns a string that sorts the routes that match the same path: at the first segment in which two routes differ, a name
@@ -440,4 +449,7 @@ func (r *Router) Handle(method, path string, caller Caller, handler Handler, opt
 		return
 	}
 	r.table.routes = append(r.table.routes, row)
+	if row.Download {
+		r.table.downloads = append(r.table.downloads, row)
+	}
 }

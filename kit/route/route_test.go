@@ -127,6 +127,22 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// TestIsDownload checks a route that precedes one with a file on the same path.
+func TestIsDownload(t *testing.T) {
+	t.Parallel()
+	table := &route.Table{}
+	r := table.Router()
+	r.GET("/users/:id/picture", route.Public, rest.NoContent, route.Download)
+	r.GET("/users/me/picture", route.Public, rest.NoContent)
+	r.PUT("/users/:id/picture", route.Public, rest.NoContent)
+	for request, want := range map[string]bool{"GET /users/1/picture": true, "PUT /users/1/picture": false, "GET /users/me/picture": false, "GET /users/1": false} {
+		method, path, _ := strings.Cut(request, " ")
+		if got := table.IsDownload(method, path); got != want {
+			t.Errorf("%s: %v", request, got)
+		}
+	}
+}
+
 // TestAccepts checks every kind of caller on every kind of route, with restrictions and API keys.
 func TestAccepts(t *testing.T) {
 	t.Parallel()
