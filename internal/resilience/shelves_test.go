@@ -23,13 +23,14 @@ import (
 // serveShelves is the argument that makes the test binary serve the modules and shelves.
 const serveShelves = "serve-shelves"
 
-// runShelves is the service with a module whose records refer to large ones, which no module of this repository has.
+// runShelves is the service with a module whose records refer to large ones, which no module of this repository has, and with modules
+// for files.
 func runShelves() {
 	os.Args = os.Args[:1]
 	server.Main(server.Service[config.Settings]{
 		Name: "shelves",
 		Modules: func(d kit.Deps, s config.Settings) []kit.Module {
-			return append(modules.New(d, s.Modules), newShelves(d), &blobs{files: d.Files, field: files.Field{Name: "blob", MaxBytes: blobBytes}})
+			return append(modules.New(d, s.Modules), newShelves(d), newAlbums(d), &blobs{files: d.Files, field: files.Field{Name: "blob", MaxBytes: blobBytes}})
 		},
 		OpenAPI: docs.OpenAPI, Swagger: docs.Swagger,
 	})
