@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { type Change, type Client, Problem, type Records, createClient } from 'ginseng-client'
 import type { Service } from './service.js'
@@ -154,7 +155,9 @@ async function errors(api: Client, other: Client, proxy: Proxy) {
   const none = { onChange() {}, onResync() {} }
   await assert.rejects(api.articles.follow({ ...none, userId: 'a,b' }), { status: 400 })
   proxy.faults = [{ status: 403 }, 'pass']
-  await assert.rejects(api.articles.follow(none), { status: 403 })
+  const { signal } = new AbortController()
+  await assert.rejects(api.articles.follow({ ...none, signal }), { status: 403 })
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
   await assert.rejects(api.articles.follow({ ...none, onResync() { throw new Error('of the page') } }), { message: 'of the page' })
   let listed = false
   const followed = api.articles.follow({ onResync() { listed = true }, onChange: () => Promise.reject(new Error('of a change')) })
@@ -202,6 +205,11 @@ async function shared(api: Client, url: string) {
     }
     const copies = Array.from({ length: 6 }, () => new Copy(createClient({ url, fetch: count })))
     await until('the lists', () => copies.every(({ lists }) => lists === 1))
+    assert.equal(streams, 1)
+    const late = new Copy(createClient({ url, fetch: count }))
+    await until('the list of a late follower', () => late.lists === 1)
+    late.stop.abort()
+    await late.followed
     assert.equal(streams, 1)
     const want: string[] = []
     for (let i = 0; copies.length > 1; i++) {
