@@ -356,13 +356,18 @@ func (c *Collection[D]) explain(
 		return err
 	}
 	if _, err := c.all.First(ctx, store.And(store.Eq("id", id), changeable)); err != nil {
-		return apperr.Replace(err, apperr.NotFound, errForbidden)
+		return apperr.Replace(err, apperr.NotFound, c.forbidden())
 	}
 	return cmp.Or(versions.Check(store.VersionOf(doc)), error(store.ErrNotFound)) // changed or deleted in the meantime
 }
 
-// errForbidden is returned to a caller who may see a record, but not change it.
-var errForbidden = apperr.New(apperr.Forbidden, "You may see this record, but not change it. An admin can change it.")
+// forbidden returns the error of a caller who may see a record, but not change it. In a group, "admin" can be the role of a member.
+func (c *Collection[D]) forbidden() error {
+	if c.group() != nil {
+		return apperr.New(apperr.Forbidden, "You may see this record, but not change it: that needs another role in the group that it belongs to. A member with such a role can change it.")
+	}
+	return apperr.New(apperr.Forbidden, "You may see this record, but not change it. An admin can change it.")
+}
 
 // mayChangeParent fails with NotFound unless the caller may see the parent of doc. If the collection has no rule for changes,
 // it also fails with Forbidden unless the caller may change the parent. It returns nil if the records have no parent.

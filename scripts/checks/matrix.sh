@@ -59,6 +59,9 @@ resources=$(cat <<'END'
 - admin visit-line text:string:required --under appointment
 /invoices admin invoice appointment:ref(appointment):required amount:decimal:filter --role practitioner=create,list,show --role reception=list --admin update,delete
 /desks public desk label:string:unique --role reception=create --user update,delete
+/notices public notice title:string:required:search:sort --own organization --public list,show --role org:owner=create,update
+/events user event title:string:required:search:sort code:string:unique badge:string:unique=global cover:image related:ref(event):onDelete=clear --own organization --role org:admin=delete --changes
+- user talk name:string:required --under event
 /quotes public quote title:string:search:sort subtitle:string:search body:text:search mail:email:search link:url:search
 END
 )
@@ -170,7 +173,7 @@ tool() { # NAME ARGUMENTS; prints the text of the result
   case $result in *'"isError":true'*) echo "matrix: $1 $2: $result" >&2; exit 1 ;; esac
   printf '%s' "$result"
 }
-for path in $(awk '/^\// && $2 != "master" { print $1 }' <<<"$resources") /hoard-notes /cart-lines /budget-lines /visit-notes /visit-lines; do
+for path in $(awk '/^\// && $2 != "master" { print $1 }' <<<"$resources") /hoard-notes /cart-lines /budget-lines /visit-notes /visit-lines /talks; do
   tool describe_resource "{\"resource\":\"${path#/}\"}" >/dev/null
 done
 hoard=$(tool create_record '{"resource":"hoards","data":{"name":"A"}}' | grep -o '\\"id\\":\\"[0-9a-f]*' | grep -o '[0-9a-f]*$')

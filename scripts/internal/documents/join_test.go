@@ -66,6 +66,8 @@ func (o operations) joined(t *testing.T, add func(*route.Router)) (*spec.Swagger
 		Definitions: spec.Definitions{
 			"listing.Page-Thing": *new(spec.Schema).SetProperty("rows", *spec.ArrayProperty(spec.RefProperty("#/definitions/BigThing"))),
 			"BigThing":           *new(spec.Schema).SetProperty("id", *spec.StringProperty()).SetProperty("title", *spec.StringProperty()).SetProperty("expand", *spec.StringProperty()),
+			"listing.Page-Plan":  *new(spec.Schema).SetProperty("rows", *spec.ArrayProperty(spec.RefProperty("#/definitions/Plan"))),
+			"Plan":               *new(spec.Schema).SetProperty("id", *spec.StringProperty()).SetProperty("organizationId", *spec.StringProperty()).SetProperty("userId", *spec.StringProperty()),
 			"ErrorCode":          *new(spec.Schema).WithEnum("conflict"),
 		},
 	}}
@@ -144,7 +146,7 @@ func TestFacts(t *testing.T) {
 	ops.operation("DELETE /things/{id}")
 	ops.operation("PATCH /things/{id}", forbidden)
 	ops.operation("GET /things/changes")
-	ops.operation("GET /plans", returns(200, "listing.Page-Thing", "plans"))
+	ops.operation("GET /plans", returns(200, "listing.Page-Plan", "plans"))
 	ops.operation("GET /plans/{id}")
 	ops.operation("POST /auth/{provider}")
 	ops.operation("POST /off")
@@ -235,7 +237,7 @@ func TestFacts(t *testing.T) {
 	if codes := swagger.Definitions["ErrorCode"]; fmt.Sprint(codes.Enum, codes.Extensions["x-enum-varnames"]) != "[conflict sold_out] [SoldOut]" {
 		t.Errorf("codes: %v", codes)
 	}
-	want := `[{"name":"plans","x-resource":{"name":"plans","path":"/plans","record":"big-thing","title":"id"}},{"name":"tag-of-things","x-resource":{"name":"things","path":"/things","record":"big-thing","title":"title"}}]`
+	want := `[{"name":"plans","x-resource":{"name":"plans","own":"organization","path":"/plans","record":"plan","title":"id"}},{"name":"tag-of-things","x-resource":{"name":"things","path":"/things","record":"big-thing","title":"title"}}]`
 	if tags, err := json.Marshal(swagger.Tags); err != nil || string(tags) != want {
 		t.Errorf("%v: %s", err, tags)
 	}
