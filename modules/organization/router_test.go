@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email/emailtest"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/modules/organization"
 	"example.com/ginseng/modules/user"
 	"example.com/ginseng/testkit"
 )
@@ -58,11 +60,16 @@ func (w world) create(a testkit.Account) string {
 func (w world) verified() testkit.Account {
 	w.t.Helper()
 	a := w.SignUp("user")
+	w.setUser(a, store.Set("emailVerified", true))
+	return a
+}
+
+func (w world) setUser(a testkit.Account, change store.Change) {
+	w.t.Helper()
 	id, _ := store.ParseID(a.ID)
-	if _, err := store.Open[user.User](w.DB, store.Spec{Name: "users"}).Update(w.t.Context(), store.Eq("id", id), store.Set("emailVerified", true)); err != nil {
+	if _, err := store.Open[user.User](w.DB, store.Spec{Name: "users"}).Update(w.t.Context(), store.Eq("id", id), change); err != nil {
 		w.t.Fatal(err)
 	}
-	return a
 }
 
 // join makes a user a member by an invitation.
@@ -166,6 +173,14 @@ func TestInvitations(t *testing.T) {
 	w.Do(request{Method: "POST", Path: path, As: w.admin.Token, Form: url.Values{"email": {"x@example.com"}, "role": {"owner"}, "link": {page}}}).Want(403)
 	w.Do(request{Method: "POST", Path: path, As: w.admin.Token, Form: url.Values{"email": {"x@example.com"}, "role": {"member"}, "link": {"https://evil.example/"}}}).Want(400, "link")
 	w.Do(request{Method: "POST", Path: path, As: w.admin.Token, Form: url.Values{"email": {w.member.Email}, "role": {"member"}, "link": {page}}}).Want(202)
+	// An address that changes hands: the invitation is for the user who has the address at that moment.
+	address := w.stranger.Email
+	w.Do(request{Method: "DELETE", Path: "/organizations/" + w.id + "/members/" + w.stranger.ID, As: w.stranger.Token}).Want(204)
+	moving, heir := w.invite(w.id, address, "member"), w.verified()
+	w.setUser(w.stranger, store.Set("email", "moved@example.com"))
+	w.setUser(heir, store.Set("email", address))
+	w.Do(request{Method: "PUT", Path: "/organization-invitations/" + moving, As: w.stranger.Token}).Want(403)
+	w.Do(request{Method: "PUT", Path: "/organization-invitations/" + moving, As: heir.Token}).Want(200, heir.ID)
 	third := w.invite(w.id, "new@example.com", "member") // the next email is not to the member
 	list := w.Do(request{Method: "GET", Path: path, As: w.admin.Token}).JSON(200)
 	newest := list["rows"].([]any)[0].(map[string]any)
@@ -249,6 +264,23 @@ func TestRaces(t *testing.T) {
 			if got := atOnce(accept, accept, withdraw, accept); got[200]+got[204] != 1 || got[404] != 3 {
 				t.Errorf("accept and withdraw: %v", got)
 			}
+			// An invitation expires, and is swept, while it is accepted.
+			late := w.verified()
+			token = w.invite(w.id, late.Email, "member")
+			var status int
+			var group sync.WaitGroup
+			group.Go(func() {
+				status = w.Do(request{Method: "PUT", Path: "/organization-invitations/" + token, As: late.Token}).Status
+			})
+			invitations := store.Open[organization.Invitation](w.DB, store.Spec{Name: "organization-invitations"})
+			if _, err := invitations.Update(t.Context(), nil, store.Set("expiresAt", store.At(w.Clock.Now()))); err != nil && !apperr.Is(err, apperr.NotFound) {
+				t.Error(err)
+			}
+			w.RunJobs()
+			group.Wait()
+			want := map[int]int{200: 200, 404: 404}[status] // of the organization, for the user
+			w.Do(request{Method: "GET", Path: path, As: late.Token}).Want(want)
+			w.Do(request{Method: "GET", Path: "/organization-invitations/" + token}).Want(404)
 			// Everybody leaves while the organization is deleted.
 			atOnce(leave(w.member), request{Method: "DELETE", Path: path, As: w.superAdmin.Token}, leave(w.stranger))
 			w.Do(request{Method: "GET", Path: path, As: w.superAdmin.Token}).Want(404)

@@ -11,13 +11,15 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"example.com/ginseng/docs"
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
@@ -38,6 +40,7 @@ type note struct {
 	resource.InOrganization `bson:",inline"`
 	UserID                  store.ID `json:"userId"`
 	noteFields              `bson:",inline"`
+	Cover                   *files.File `json:"cover"`
 }
 
 type noteFields struct {
@@ -55,13 +58,14 @@ type noteView struct {
 	resource.InOrganization
 	UserID store.ID `json:"userId"`
 	noteFields
-	CreatedAt store.Time `json:"createdAt"`
-	UpdatedAt store.Time `json:"updatedAt"`
+	Cover     *files.View `json:"cover"`
+	CreatedAt store.Time  `json:"createdAt"`
+	UpdatedAt store.Time  `json:"updatedAt"`
 	resource.Expanded
 }
 
 func (n note) view() noteView {
-	return noteView{ID: n.ID, InOrganization: n.InOrganization, UserID: n.UserID, noteFields: n.noteFields, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
+	return noteView{ID: n.ID, InOrganization: n.InOrganization, UserID: n.UserID, noteFields: n.noteFields, Cover: n.Cover.View("/notes/" + n.ID.Hex() + "/cover"), CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
 }
 
 // notes is a module as the generator makes it.
@@ -71,9 +75,11 @@ type notes struct {
 	lister  *listing.Lister
 }
 
+func noteFiles() []files.Field { return []files.Field{{Name: "cover", MaxBytes: 1000}} }
+
 func noteSpec() listing.Spec {
 	return listing.Spec{
-		Name: "notes", Search: []string{"title"}, Sort: []string{"title", "createdAt"}, View: noteView{}, Changes: true, Expand: []string{"about", "organizationId", "userId"},
+		Name: "notes", Search: []string{"title"}, Sort: []string{"title", "createdAt"}, View: noteView{}, Changes: true, Files: noteFiles(), Expand: []string{"about", "organizationId", "userId"},
 		Filter: []listing.Filter{{Field: "organizationId", Type: listing.ID}, {Field: "userId", Type: listing.ID}, {Field: "about", Type: listing.ID}, {Field: "title", Type: listing.Text}},
 	}
 }
@@ -158,10 +164,19 @@ func (m *notes) Routes(r *route.Router) {
 		}
 		return rest.NoContent(g)
 	}))
+	m.all.FileRoutes(r, "/notes/:id", noteFiles(), route.User, route.User)
 }
 
+// noteDocument documents the routes of notes, which makes them known to MCP.
+const noteDocument = `{"openapi": "3.0.3", "info": {"title": "Notes", "version": "1"}, "components": {"schemas": {}}, "paths": {
+	"/notes": {"get": OPERATION, "post": OPERATION}, "/notes/{id}": {"get": OPERATION, "patch": OPERATION, "delete": OPERATION}}}`
+
+const noteOperation = `{"responses": {"default": {"description": "", "headers": {"ETag": {"schema": {"type": "string"}}}, "content": {"*/*": {"schema": {}}}}}}`
+
+var openAPI = []byte(strings.ReplaceAll(noteDocument, "OPERATION", noteOperation))
+
 // startNotes starts the service with notes.
-func startNotes(t *testing.T) *testkit.API {
+func startNotes(t *testing.T, options ...testkit.Option) *testkit.API {
 	t.Helper()
 	return testkit.Start(t, testkit.Service{
 		Modules: testkit.Modules(func(d kit.Deps, s modules.Settings) []kit.Module {
@@ -178,8 +193,8 @@ func startNotes(t *testing.T) *testkit.API {
 			}
 			return append(list, newNotes(d, organizations, users))
 		}),
-		Documents: server.Documents{OpenAPI: docs.OpenAPI, Swagger: docs.Swagger},
-	})
+		Documents: server.Documents{OpenAPI: openAPI},
+	}, options...)
 }
 
 // tenant is an organization with a member and notes.
@@ -188,6 +203,7 @@ type tenant struct {
 	id             string
 	notes          []string
 	cursor, change string
+	link           string // query of a link to the cover of the first note
 }
 
 // TestTenants sends random requests of a member of one organization, with IDs, cursors and positions of another in every place. The
@@ -206,10 +222,15 @@ func TestTenants(t *testing.T) {
 			}
 			x.notes = append(x.notes, api.Do(request{Method: "POST", Path: "/notes", As: x.Token, JSON: body}).JSON(201)["id"].(string))
 		}
+		cover := "/notes/" + x.notes[0] + "/cover"
+		api.Do(request{Method: "PUT", Path: cover, As: x.Token, Body: word + " cover", ContentType: "text/plain"}).Want(200)
+		_, x.link, _ = strings.Cut(api.Do(request{Method: "POST", Path: cover + "/link", As: x.Token}).JSON(201)["url"].(string), "?")
 		x.cursor = api.Do(request{Method: "GET", Path: "/notes?limit=2", As: x.Token}).JSON(200)["next"].(string)
 		return x
 	}
 	own, other := newTenant("walnut"), newTenant("zinnia")
+	api.Do(request{Method: "POST", Path: "/mcp", As: own.Token, JSON: toolCall(own.notes[0], "", 0)}).Want(200, "walnut 0")
+	api.Do(fileRequest(request{}, own, "/notes/"+own.notes[0]+"/cover", 4)).Want(200, "walnut cover")
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
@@ -245,7 +266,7 @@ func TestTenants(t *testing.T) {
 
 // tenantRequest returns a function that makes one random request with an ID in it.
 func tenantRequest(random *rand.Rand, own tenant, n int) func(id string) request {
-	kind, mine := random.IntN(18), own.notes[random.IntN(len(own.notes))]
+	kind, mine := random.IntN(22), own.notes[random.IntN(len(own.notes))]
 	method := []string{"GET", "PATCH", "DELETE"}[random.IntN(3)]
 	key := fmt.Sprint("key", n)
 	return func(id string) request {
@@ -303,6 +324,13 @@ func tenantRequest(random *rand.Rand, own tenant, n int) func(id string) request
 			return r
 		case 16:
 			return send("PATCH", "/organizations/"+own.id+"/members/"+url.PathEscape(id), map[string]any{"role": "admin"})
+		case 17:
+			return fileRequest(r, own, "/notes/"+id+"/cover", n)
+		case 18, 19:
+			return send("POST", "/mcp", toolCall(id, key, n))
+		case 20: // only admins of the service have webhooks
+			r.Path = "/webhooks/" + id
+			return r
 		}
 		r = send("POST", "/notes", map[string]any{"title": key, "about": id})
 		r.Header = http.Header{"Idempotency-Key": {key + id}}
@@ -310,9 +338,36 @@ func tenantRequest(random *rand.Rand, own tenant, n int) func(id string) request
 	}
 }
 
+// fileRequest completes a request to a file.
+func fileRequest(r request, own tenant, path string, n int) request {
+	r.Method, r.Path = []string{"GET", "PUT", "DELETE", "POST", "GET"}[n%5], path
+	switch n % 5 {
+	case 1:
+		r.Body, r.ContentType = "x", "text/plain"
+	case 3:
+		r.Path += "/link"
+	case 4:
+		r.Path, r.As = path+"?"+own.link, ""
+	}
+	return r
+}
+
+// toolCall returns the message that calls a tool of MCP with an ID.
+func toolCall(id, key string, n int) map[string]any {
+	call := []map[string]any{
+		{"name": "get_record", "arguments": map[string]any{"resource": "notes", "id": id}},
+		{"name": "update_record", "arguments": map[string]any{"resource": "notes", "id": id, "data": map[string]any{"title": "x"}}},
+		{"name": "create_record", "arguments": map[string]any{"resource": "notes", "data": map[string]any{"title": key, "organizationId": id}}},
+		{"name": "create_record", "arguments": map[string]any{"resource": "notes", "data": map[string]any{"title": key, "about": id}}},
+		{"name": "search_records", "arguments": map[string]any{"resource": "notes", "filter": map[string]any{"organizationId": id}}},
+		{"name": "search_records", "arguments": map[string]any{"resource": "notes", "q": "zinnia"}},
+	}[n%6]
+	return map[string]any{"jsonrpc": "2.0", "id": "1", "method": "tools/call", "params": call}
+}
+
 // leaked returns what a response has of the other organization, except the ID that the request has sent.
 func leaked(body []byte, sent string, other tenant) string {
-	for _, secret := range append([]string{"zinnia ", "zinnia inc", other.id, other.ID, other.Email}, other.notes...) {
+	for _, secret := range append([]string{"zinnia ", other.id, other.ID, other.Email}, other.notes...) {
 		if secret != sent && bytes.Contains(body, []byte(secret)) {
 			return secret
 		}
@@ -320,7 +375,7 @@ func leaked(body []byte, sent string, other tenant) string {
 	return ""
 }
 
-var variable = regexp.MustCompile(`[0-9a-f]{24}|[0-9-]{10}T[0-9:.]{12}Z|"(next|id|requestId|etag|title)":"[^"]*"|key[0-9]+`)
+var variable = regexp.MustCompile(`[0-9a-f]{24}|[0-9-]{10}T[0-9:.]{12}Z|\\?"(next|id|requestId|etag|title)\\?":\\?"[^"\\]*\\?"|key[0-9]+`)
 
 // shape returns the status and the body of a response without what differs between any two requests.
 func shape(r testkit.Response, sent string) string {
@@ -330,4 +385,46 @@ func shape(r testkit.Response, sent string) string {
 		body = compact.Bytes()
 	}
 	return fmt.Sprint(r.Status, " ", string(variable.ReplaceAll(body, []byte("…"))))
+}
+
+// TestDeletionWhileMembersWrite deletes an organization while its members write records. Afterwards, none is left.
+func TestDeletionWhileMembersWrite(t *testing.T) {
+	for name, options := range map[string][]testkit.Option{"transactions": nil, "separate": {testkit.Separate}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api := startNotes(t, options...)
+			owner := api.SignUp("user")
+			id := api.Do(request{Method: "POST", Path: "/organizations", As: owner.Token, Form: url.Values{"name": {"Farmers"}}}).JSON(201)["id"].(string)
+			var group sync.WaitGroup
+			written := make(chan struct{}, 8)
+			for i := range 4 {
+				group.Go(func() {
+					for n := 0; ; n++ {
+						note := map[string]any{"title": fmt.Sprint(i, " ", n), "organizationId": id}
+						r := api.Do(request{Method: "POST", Path: "/notes", As: owner.Token, JSON: note})
+						if r.Status != 201 {
+							r.Want(400, "unknown_reference")
+							return
+						}
+						select {
+						case written <- struct{}{}:
+						default:
+						}
+					}
+				})
+			}
+			for range 8 {
+				<-written
+			}
+			api.Do(request{Method: "DELETE", Path: "/organizations/" + id, As: owner.Token}).Want(204)
+			group.Wait()
+			api.Clock.Advance(5 * time.Minute)
+			api.RunJobs()
+			for _, collection := range []string{"notes", "memberships", "removals"} {
+				if n := api.Count(collection); n != 0 {
+					t.Errorf("%d documents in %s", n, collection)
+				}
+			}
+		})
+	}
 }
