@@ -70,7 +70,7 @@ func (p *project) readModules() error {
 }
 
 // runtimeCollections are the collections of the runtime.
-var runtimeCollections = []string{"emails", "idempotency", "job-states", "limits", "migrations", "removals"}
+var runtimeCollections = []string{"emails", "file-storage", "file-usage", "files", "idempotency", "job-states", "limits", "migrations", "removals"}
 
 func (p *project) readDocument() error {
 	p.paths = map[string]bool{"docs": true, "livez": true, "readyz": true, "openapi.json": true, "metrics": true}
