@@ -242,6 +242,7 @@ export declare function createClient(options: SessionOptions): SessionClient
 /** The records of the resources, by their names. */
 export interface Records {
   article: Omit<Schemas['Article'], 'expand'>
+  organization: Schemas['Organization']
   policy: Schemas['Policy']
   user: Schemas['UserSeen']
 }
@@ -257,6 +258,14 @@ interface Queries {
     createdAt?: string | { gt?: string; gte?: string; lt?: string; lte?: string; ne?: string; in?: readonly string[] }
     /** the fields to sort by; a - before a name means descending order */
     sort?: readonly ('title' | '-title' | 'createdAt' | '-createdAt' | 'updatedAt' | '-updatedAt')[]
+  }
+  organizations: {
+    /** up to 10 words, or beginnings of words, to search for in name */
+    q?: string
+    /** equal to this value */
+    createdAt?: string | { gt?: string; gte?: string; lt?: string; lte?: string; ne?: string; in?: readonly string[] }
+    /** the fields to sort by; a - before a name means descending order */
+    sort?: readonly ('name' | '-name' | 'createdAt' | '-createdAt' | 'updatedAt' | '-updatedAt')[]
   }
   policies: {
     /** equal to this value */
@@ -289,6 +298,7 @@ interface References {
   articles: {
     userId: Records['user'] | null
   }
+  organizations: {}
   policies: {}
   users: {}
 }
@@ -296,6 +306,8 @@ interface References {
 interface Resources {
   /** Articles. */
   articles: List<Records['article'], Queries['articles'], References['articles']> & Get<Records['article'], References['articles']> & Create<Records['article'], Schemas['PostArticlesBody']> & Update<Records['article'], Schemas['PatchArticlesByIdBody']> & Delete & Follow<Records['article'], { userId?: string }>
+  /** Users who own records together, with roles and invitations. */
+  organizations: List<Records['organization'], Queries['organizations'], References['organizations']> & Get<Records['organization'], References['organizations']> & Create<Records['organization'], Schemas['PostOrganizationsBody']> & Update<Records['organization'], Schemas['PatchOrganizationsByIdBody']> & Delete
   /** Policies for workloads, which are selected by labels. */
   policies: List<Records['policy'], Queries['policies'], References['policies']> & Get<Records['policy'], References['policies']> & Create<Records['policy'], Schemas['PostPoliciesBody']> & Update<Records['policy'], Schemas['PatchPoliciesByIdBody']> & Delete
   /** Accounts: sign-up, profile, password, deletion. */

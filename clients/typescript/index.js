@@ -682,6 +682,7 @@ function fileFields({ path, files = {} }, ids, send, address) {
 
 const resources = {
   articles: { path: '/articles', etags: true, idempotent: true, changes: true },
+  organizations: { path: '/organizations', etags: true, idempotent: true },
   policies: { path: '/policies', etags: true, idempotent: true },
   users: { path: '/users', etags: true, idempotent: true },
 }
@@ -694,6 +695,7 @@ const masterOnly = [
 ]
 
 const downloads = [
+  'GET /users/{}/picture',
 ]
 
 const sessions = true

@@ -1599,6 +1599,770 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/organization-invitations/{token}': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    /**
+     * Get an invitation
+     * Returns the organization of the link, if the invitation is open. This request does not use it up.
+     */
+    get: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** the token in the link */
+          token: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** OK */
+        200: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['OrganizationInvitationOpen'] }
+        }
+        /** validation_failed */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found: the invitation was used or withdrawn, or has expired */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 403 forbidden */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    /**
+     * Accept an invitation
+     * Makes the caller a member. The invitation must have been sent to the verified address of the caller.
+     */
+    put: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** the token in the link */
+          token: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** OK */
+        200: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['OrganizationMember'] }
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the invitation is for another address, or the address of the caller is not verified */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found: the invitation was used or withdrawn, or has expired */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** conflict: the organization has 1,000 members, or the caller is a member of 50 organizations */
+        409: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/organizations': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    /**
+     * List organizations
+     * Returns the organizations of which the caller is a member, with the role of the caller. Admins of the service get all organizations.
+     */
+    get: {
+      parameters: {
+        query?: {
+          /** up to 10 words, or beginnings of words, to search for in name */
+          q?: string
+          /** with format=csv: true begins the file with a byte order mark, so that Excel reads it as UTF-8 */
+          bom?: boolean
+          /** exports all rows in this format; cannot be combined with page or limit */
+          format?: 'ndjson' | 'csv'
+          /** equal to this value */
+          createdAt?: string
+          /** greater than this value */
+          'createdAt[gt]'?: string
+          /** greater than or equal to this value */
+          'createdAt[gte]'?: string
+          /** less than this value */
+          'createdAt[lt]'?: string
+          /** less than or equal to this value */
+          'createdAt[lte]'?: string
+          /** not equal to this value */
+          'createdAt[ne]'?: string
+          /** one of these values; a single value can be a comma-separated list */
+          'createdAt[in]'?: string[]
+          /** the fields to sort by; a - before a name means descending order */
+          sort?: ('name' | '-name' | 'createdAt' | '-createdAt' | 'updatedAt' | '-updatedAt')[]
+          /** page number, 1 by default; skips (page-1)*limit rows, at most 10,000; to skip more rows, use after */
+          page?: number
+          /** maximum number of rows per page */
+          limit?: number
+          /** the value of next in the previous page; cannot be combined with page */
+          after?: string
+          /** the fields to include or, with a - before each name, to exclude; id is always included */
+          fields?: ('createdAt' | '-createdAt' | 'id' | 'name' | '-name' | 'role' | '-role' | 'updatedAt' | '-updatedAt')[]
+          /** true adds etag to each row: the ETag of the record, for If-Match and If-None-Match; cannot be combined with format */
+          etags?: boolean
+          /** false omits count from the response, which is faster */
+          count?: boolean
+        }
+        header?: {
+          /** the ETag of an earlier response */
+          'If-None-Match'?: string
+        }
+        path?: never
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** OK */
+        200: {
+          headers: { ETag: components['headers']['ETag']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['OrganizationPage']; 'application/x-ndjson': string; 'text/csv': string }
+        }
+        /** the response has not changed since the version in If-None-Match */
+        304: {
+          headers: { ETag: components['headers']['ETag']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content?: never
+        }
+        /** validation_failed */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 403 forbidden, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    put?: never
+    /**
+     * Create an organization
+     * The caller becomes its owner. A user can be a member of at most 50 organizations.
+     */
+    post: {
+      parameters: {
+        query?: never
+        header?: {
+          /** a unique key that the client chooses; repeated requests with the same key create only one record */
+          'Idempotency-Key'?: string
+        }
+        path?: never
+        cookie?: never
+      }
+      requestBody: {
+        content: { 'application/json': components['schemas']['PostOrganizationsBody']; 'application/x-www-form-urlencoded': components['schemas']['PostOrganizationsBody']; 'multipart/form-data': components['schemas']['PostOrganizationsBody'] }
+      }
+      responses: {
+        /** Created */
+        201: {
+          headers: { ETag: components['headers']['ETag']; 'Idempotency-Replayed': components['headers']['Idempotency-Replayed']; Location: components['headers']['Location']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['Organization'] }
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** conflict: the caller is a member of 50 organizations, or the first request with this Idempotency-Key is still running */
+        409: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** idempotency_mismatch: the Idempotency-Key was already used with other parameters */
+        422: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/organizations/{id}': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    /** Get an organization */
+    get: {
+      parameters: {
+        query?: never
+        header?: {
+          /** the ETag of an earlier response */
+          'If-None-Match'?: string
+        }
+        path: {
+          /** id of one of the organizations */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** OK */
+        200: {
+          headers: { ETag: components['headers']['ETag']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['Organization'] }
+        }
+        /** the response has not changed since the version in If-None-Match */
+        304: {
+          headers: { ETag: components['headers']['ETag']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content?: never
+        }
+        /** validation_failed */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 403 forbidden, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    put?: never
+    post?: never
+    /**
+     * Delete an organization
+     * The organization and everything that belongs to it no longer exist for its members. A job deletes the records in portions. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+     */
+    delete: {
+      parameters: {
+        query?: never
+        header?: {
+          /** the ETag of the version to delete */
+          'If-Match'?: string
+        }
+        path: {
+          /** id of one of the organizations */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: {
+        content: { 'application/json': components['schemas']['DeleteOrganizationsByIdBody']; 'application/x-www-form-urlencoded': components['schemas']['DeleteOrganizationsByIdBody']; 'multipart/form-data': components['schemas']['DeleteOrganizationsByIdBody'] }
+      }
+      responses: {
+        /** No Content */
+        204: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content?: never
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is no owner of the organization; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account */
+        403: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** precondition_failed: the record does not have the version in If-Match */
+        412: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes */
+        429: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'Retry-After': components['headers']['Retry-After']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    options?: never
+    head?: never
+    /** Change an organization */
+    patch: {
+      parameters: {
+        query?: never
+        header?: {
+          /** the ETag of the version to change */
+          'If-Match'?: string
+        }
+        path: {
+          /** id of one of the organizations */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: {
+        content: { 'application/json': components['schemas']['PatchOrganizationsByIdBody']; 'application/x-www-form-urlencoded': components['schemas']['PatchOrganizationsByIdBody']; 'multipart/form-data': components['schemas']['PatchOrganizationsByIdBody'] }
+      }
+      responses: {
+        /** OK */
+        200: {
+          headers: { ETag: components['headers']['ETag']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['Organization'] }
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is neither an owner nor an admin of the organization */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** precondition_failed: the record does not have the version in If-Match */
+        412: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    trace?: never
+  }
+  '/organizations/{id}/invitations': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    /**
+     * List the open invitations of an organization
+     * Returns all open invitations, at most 100, the newest first.
+     */
+    get: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** id of one of the organizations */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** OK */
+        200: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['OrganizationInvitations'] }
+        }
+        /** validation_failed */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is neither an owner nor an admin of the organization */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 403 forbidden, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    put?: never
+    /**
+     * Invite somebody to an organization
+     * Emails a link with which the owner of the address becomes a member. The response does not reveal whether the address is known. A second invitation to an address replaces the first. In the link parameter, {token} is replaced by the token. If link does not contain {token}, the token is appended to the path. If exactly one page in INVITATION_LINK_ORIGINS has a path, link is optional and defaults to that page. At most 5 invitations in an hour are sent to an address.
+     */
+    post: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** id of one of the organizations */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody: {
+        content: { 'application/json': components['schemas']['PostOrganizationsByIdInvitationsBody']; 'application/x-www-form-urlencoded': components['schemas']['PostOrganizationsByIdInvitationsBody']; 'multipart/form-data': components['schemas']['PostOrganizationsByIdInvitationsBody'] }
+      }
+      responses: {
+        /** an empty object, even if the address is a member's */
+        202: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['OrganizationInvited'] }
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the role of the caller does not allow the invitation */
+        403: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** conflict: the organization has 100 open invitations */
+        409: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** too_many_requests: more than 100 invitations of the caller in an hour */
+        429: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'Retry-After': components['headers']['Retry-After']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/organizations/{id}/invitations/{invitationId}': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get?: never
+    put?: never
+    post?: never
+    /** Withdraw an invitation */
+    delete: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** the ID of the invitation */
+          invitationId: string
+          /** id of one of the organizations */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** No Content */
+        204: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content?: never
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is neither an owner nor an admin of the organization */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/organizations/{id}/members': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    /**
+     * List the members of an organization
+     * Returns all members, at most 1,000, owners first.
+     */
+    get: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** id of one of the organizations */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** OK */
+        200: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['OrganizationMembers'] }
+        }
+        /** validation_failed */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 403 forbidden, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/organizations/{id}/members/{userId}': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get?: never
+    put?: never
+    post?: never
+    /**
+     * Remove a member
+     * Owners and admins of the organization remove members; only owners remove owners. Members can leave. The last owner cannot.
+     */
+    delete: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** the ID of the user */
+          userId: string
+          /** id of one of the organizations */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** No Content */
+        204: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content?: never
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the role of the caller does not allow the removal */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** conflict: the organization would have no owner */
+        409: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    options?: never
+    head?: never
+    /**
+     * Change the role of a member
+     * Owners and admins of the organization change roles. Only owners change owners and make others owners. The last owner keeps the role.
+     */
+    patch: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** the ID of the user */
+          userId: string
+          /** id of one of the organizations */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: {
+        content: { 'application/json': components['schemas']['PatchOrganizationsByIdMembersByUserIdBody']; 'application/x-www-form-urlencoded': components['schemas']['PatchOrganizationsByIdMembersByUserIdBody']; 'multipart/form-data': components['schemas']['PatchOrganizationsByIdMembersByUserIdBody'] }
+      }
+      responses: {
+        /** OK */
+        200: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['OrganizationMember'] }
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the role of the caller does not allow the change */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** conflict: the organization would have no owner */
+        409: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    trace?: never
+  }
   '/password-resets': {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     get?: never
@@ -3724,6 +4488,206 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/users/{id}/picture': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    /** Read a picture */
+    get: {
+      parameters: {
+        query?: {
+          /** ignored; the URL of another picture has another value */
+          v?: string
+        }
+        header?: {
+          /** the ETag of an earlier response */
+          'If-None-Match'?: string
+          /** one range of bytes, such as bytes=0-1023 */
+          Range?: string
+          /** the ETag of the file that the range is of */
+          'If-Range'?: string
+        }
+        path: {
+          /** id of one of the users */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** the image */
+        200: {
+          headers: { ETag: components['headers']['ETag']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { '*/*': string }
+        }
+        /** the range of the image */
+        206: {
+          headers: { ETag: components['headers']['ETag']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { '*/*': string }
+        }
+        /** the response has not changed since the version in If-None-Match */
+        304: {
+          headers: { ETag: components['headers']['ETag']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content?: never
+        }
+        /** validation_failed */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** range_not_satisfiable: the range begins after the end of the file */
+        416: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    /**
+     * Store a picture
+     * The body is the image, with any Content-Type, or a form with the image in one part: PNG, JPEG, GIF or WebP of at most 50 megapixels. The field picture of the user is then its URL.
+     */
+    put: {
+      parameters: {
+        query?: {
+          /** the name of the file, if Content-Disposition does not have it */
+          filename?: string
+        }
+        header?: {
+          /** the ETag of the version to change */
+          'If-Match'?: string
+        }
+        path: {
+          /** id of the user, or me */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody: {
+        content: { 'application/octet-stream': string; 'multipart/form-data': components['schemas']['PutUsersByIdPictureBody'] }
+      }
+      responses: {
+        /** OK */
+        200: {
+          headers: { ETag: components['headers']['ETag']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['User'] }
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is neither the user nor an admin */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** precondition_failed: the record does not have the version in If-Match */
+        412: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** payload_too_large: the file is larger than 5000000 bytes; quota_exceeded: the files of the user would be larger than FILES_QUOTA */
+        413: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_supported: the service has no storage for files, or PUBLIC_URL is not set */
+        501: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    post?: never
+    /**
+     * Delete a picture
+     * The user then has the default picture.
+     */
+    delete: {
+      parameters: {
+        query?: never
+        header?: {
+          /** the ETag of the version to change */
+          'If-Match'?: string
+        }
+        path: {
+          /** id of the user, or me */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** No Content */
+        204: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content?: never
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is neither the user nor an admin */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** precondition_failed: the record does not have the version in If-Match */
+        412: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/users/{id}/sessions': {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     get?: never
@@ -4521,6 +5485,12 @@ export interface components {
       resync?: boolean
       rows: components['schemas']['ChangeEvent'][]
     }
+    DeleteOrganizationsByIdBody: {
+      /** code of the authenticator app; spaces are ignored */
+      code?: string
+      /** recovery code, instead of code */
+      recovery_code?: string
+    }
     DeleteUsersByIdApiKeysByKeyIdBody: {
       /** code of the authenticator app; spaces are ignored */
       code?: string
@@ -4618,6 +5588,64 @@ export interface components {
       jsonrpc: string
       result?: { [key: string]: unknown }
     }
+    Organization: {
+      createdAt: string
+      id: string
+      name: string
+      /** of the caller; null for admins of the service who are no members */
+      role: 'owner' | 'admin' | 'member' | null
+      updatedAt: string
+    }
+    OrganizationInvitation: {
+      createdAt: string
+      email: string
+      expiresAt: string
+      id: string
+      role: 'owner' | 'admin' | 'member'
+    }
+    OrganizationInvitationOpen: {
+      expiresAt: string
+      /** the name */
+      organization: string
+      role: 'owner' | 'admin' | 'member'
+    }
+    OrganizationInvitations: {
+      count: number
+      rows: components['schemas']['OrganizationInvitation'][]
+    }
+    OrganizationInvited: Record<string, never>
+    OrganizationMember: {
+      /** when the user became a member */
+      createdAt: string
+      name: string
+      picture: string
+      role: 'owner' | 'admin' | 'member'
+      userId: string
+    }
+    OrganizationMembers: {
+      count: number
+      rows: components['schemas']['OrganizationMember'][]
+    }
+    OrganizationPage: {
+      /** number of records in the whole list; with q or a filter, at most 10,000 */
+      count?: number
+      /** true if more than count records match */
+      countCapped?: boolean
+      /** the value of the after parameter of the next request; absent on the last page */
+      next?: string
+      /** the records, with the fields selected by the fields parameter */
+      rows: components['schemas']['OrganizationRow'][]
+    }
+    OrganizationRow: {
+      createdAt?: string
+      /** the ETag of the record; only with etags=true */
+      etag?: string
+      id: string
+      name?: string
+      /** of the caller; null for admins of the service who are no members */
+      role?: 'owner' | 'admin' | 'member' | null
+      updatedAt?: string
+    }
     Passkey: {
       /** true if the passkey can be copied to other devices of the user */
       backupEligible: boolean
@@ -4657,6 +5685,12 @@ export interface components {
     PatchArticlesByIdBody: {
       content?: string | null
       title?: string
+    }
+    PatchOrganizationsByIdBody: {
+      name?: string
+    }
+    PatchOrganizationsByIdMembersByUserIdBody: {
+      role?: 'owner' | 'admin' | 'member'
     }
     PatchPoliciesByIdBody: {
       name?: string
@@ -4791,6 +5825,15 @@ export interface components {
       code?: string
       /** recovery code, instead of code */
       recovery_code?: string
+    }
+    PostOrganizationsBody: {
+      name: string
+    }
+    PostOrganizationsByIdInvitationsBody: {
+      email: string
+      /** URL of the page, in which {token} is replaced by the token; required unless exactly one page in INVITATION_LINK_ORIGINS has a path */
+      link?: string
+      role: 'owner' | 'admin' | 'member'
     }
     PostPasswordResetsBody: {
       email: string
@@ -4948,6 +5991,10 @@ export interface components {
       password: string
       /** recovery code, instead of code */
       recovery_code?: string
+    }
+    PutUsersByIdPictureBody: {
+      /** the image: at most 5000000 bytes */
+      picture: string
     }
     PutUsersMeEmailBody: {
       /** code of the authenticator app; spaces are ignored */

@@ -10,6 +10,7 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/exchange"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
 )
@@ -121,6 +122,9 @@ func (l *Lister) Parse(values url.Values, of ...store.ID) (Query, error) {
 		q.Fields = slices.Compact(q.Fields)
 		if q.etag != nil && p.spec.ETag == ViewETag {
 			q.Fields = nil // the tag depends on all fields
+		}
+		if slices.ContainsFunc(p.spec.Files, func(f files.Field) bool { return slices.Contains(q.fields, f.Name) }) {
+			q.Fields = nil // the path of a file depends on other fields
 		}
 		if q.Expand != nil {
 			q.fields = append(q.fields, paramExpand)

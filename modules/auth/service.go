@@ -100,7 +100,7 @@ func (s *Service) settle(ctx context.Context, session Session) error {
 
 func (s *Service) signedIn(u user.User, session store.ID, refresh refreshToken) (user.SignedIn, error) {
 	token, expires, err := s.tokens.Sign(u.ID, session)
-	return user.SignedIn{Token: token, User: u.View(), RefreshToken: refresh.String(), ExpiresAt: store.At(expires)}, err
+	return user.SignedIn{Token: token, User: s.users.View(u), RefreshToken: refresh.String(), ExpiresAt: store.At(expires)}, err
 }
 
 // Refresh exchanges a refresh token for the next refresh token and a new user token. For 30 s after a refresh token is replaced,

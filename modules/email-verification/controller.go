@@ -90,5 +90,5 @@ func (c *controller) confirm(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return rest.View(g, u.View())
+	return rest.View(g, c.service.users.View(u))
 }

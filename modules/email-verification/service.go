@@ -212,7 +212,7 @@ func (s *Service) buildUndo(ctx context.Context, e email.Entry) (*email.Message,
 // Get returns the view of the token with the secret. NotFound: the token is unknown, used or expired.
 func (s *Service) Get(ctx context.Context, secret string) (View, error) {
 	t, u, err := s.find(ctx, secret)
-	return View{Purpose: t.Purpose, Email: t.Email, User: u.Public(), ExpiresAt: t.ExpiresAt}, err
+	return View{Purpose: t.Purpose, Email: t.Email, User: s.users.Public(u), ExpiresAt: t.ExpiresAt}, err
 }
 
 // Confirm verifies, changes or restores the address of the user, depending on the purpose of the token. NotFound: the token is

@@ -262,7 +262,7 @@ func (s *Service) Accept(ctx context.Context, caller access.Principal, token str
 		if err == nil && !isMember {
 			m, o, err = s.join(ctx, o, u.ID, i.Role)
 		}
-		v = o.view(m, u.Public())
+		v = o.view(m, s.users.Public(u))
 		return err
 	})
 	return v, err

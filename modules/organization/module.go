@@ -18,6 +18,7 @@ type Users interface {
 	resource.Target
 	OnDelete(user.Dependent)
 	Get(ctx context.Context, id store.ID) (user.User, error)
+	Public(u user.User) user.PublicView
 	ByEmail(ctx context.Context, email string) (user.User, error)
 	Lock(ctx context.Context, ids ...store.ID) error
 }

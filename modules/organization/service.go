@@ -263,7 +263,7 @@ func (s *Service) ChangeMember(ctx context.Context, caller access.Principal, id,
 			return err
 		}
 		u, err := s.users.Get(ctx, userID)
-		v = o.view(m, u.Public())
+		v = o.view(m, s.users.Public(u))
 		return err
 	})
 	return v, err

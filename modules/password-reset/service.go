@@ -98,7 +98,7 @@ func (s *Service) Get(ctx context.Context, token string) (View, error) {
 	if err == nil {
 		u, err = s.users.InEpoch(ctx, r.UserID, r.Epoch)
 	}
-	return View{Token: token, User: u.Public(), ExpiresAt: r.ExpiresAt}, apperr.Replace(err, apperr.NotFound, noReset())
+	return View{Token: token, User: s.users.Public(u), ExpiresAt: r.ExpiresAt}, apperr.Replace(err, apperr.NotFound, noReset())
 }
 
 // Complete sets the password of the reset's user. It begins a new epoch of the user, which invalidates all resets of the user.

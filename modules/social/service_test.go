@@ -49,7 +49,7 @@ func (h *fixture) Open(_ context.Context, u user.User, _ access.Client, _ ...acc
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.opened = append(h.opened, u)
-	return user.SignedIn{Token: "token", User: u.View()}, nil
+	return user.SignedIn{Token: "token", User: h.members.View(u)}, nil
 }
 
 func build(t *testing.T) *fixture {

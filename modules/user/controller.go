@@ -39,7 +39,7 @@ func (c *controller) create(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return rest.CreatedView(g, u.ID, u.View())
+	return rest.CreatedView(g, u.ID, c.service.View(u))
 }
 
 // list lists users.
@@ -73,7 +73,7 @@ func (c *controller) me(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return rest.View(g, u.View())
+	return rest.View(g, c.service.View(u))
 }
 
 // get returns a user.
@@ -94,7 +94,7 @@ func (c *controller) get(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return rest.View(g, u.viewFor(rest.Caller(g)))
+	return rest.View(g, c.service.viewFor(rest.Caller(g), u))
 }
 
 // update changes a user.
@@ -122,7 +122,7 @@ func (c *controller) update(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return rest.View(g, u.View())
+	return rest.View(g, c.service.View(u))
 }
 
 // changePassword changes the caller's password.
@@ -150,7 +150,7 @@ func (c *controller) changePassword(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return rest.View(g, u.View())
+	return rest.View(g, c.service.View(u))
 }
 
 // delete deletes a user.

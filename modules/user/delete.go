@@ -37,7 +37,7 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 // the records that refer to the user. delete returns the errors of Delete.
 func (s *Service) delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) (later bool, err error) {
 	_, err = s.change(ctx, id, func(u *User) error {
-		if err := mayChange(*u, caller, expected); err != nil {
+		if err := s.mayChange(*u, caller, expected); err != nil {
 			return err
 		}
 		if err := s.checkUndo(ctx, caller, *u); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/store"
@@ -21,12 +22,14 @@ const (
 type User struct {
 	store.Meta `bson:",inline"`
 	Fields     `bson:",inline"`
-	Email      string      `json:"email"`      // unique; in normal form: see kit/email/address
-	EmailWords string      `json:"emailWords"` // for search: the address with its domain in Unicode; "" if that is the same
-	Name       string      `json:"name"`
-	Picture    string      `json:"picture"` // URL of an image
-	Role       access.Role `json:"role"`
-	Password   string      `json:"password"` // hash; see package password
+	Email      string `json:"email"`      // unique; in normal form: see kit/email/address
+	EmailWords string `json:"emailWords"` // for search: the address with its domain in Unicode; "" if that is the same
+	Name       string `json:"name"`
+	Picture    string `json:"picture"` // URL of an image; see Service.View
+	// PictureFile is the picture that the user has uploaded; nil: none.
+	PictureFile *files.File `json:"pictureFile"`
+	Role        access.Role `json:"role"`
+	Password    string      `json:"password"` // hash; see package password
 	// Epoch increases when all sessions end: a session is valid only in the epoch in which it began. A password change thus ends
 	// all sessions in the same write, including the session of a concurrent sign-in with the old password.
 	Epoch int64 `json:"epoch"`
@@ -154,39 +157,42 @@ type SignedIn struct {
 	ExpiresAt    store.Time `json:"expiresAt" swaggertype:"string" format:"date-time" example:"2026-01-02T16:04:05.000Z"` // time at which token expires
 } //	@name	AuthResult
 
-// Public returns the representation for everyone.
-func (u User) Public() PublicView { return PublicView{ID: u.ID, Name: u.Name, Picture: u.Picture} }
-
-// viewFor returns the representation for the caller.
-func (u User) viewFor(caller access.Principal) any {
-	if caller.Is(u.ID) || caller.IsAdmin() {
-		return u.View()
-	}
-	return u.Public()
+// Public returns the representation of a user for everyone.
+func (s *Service) Public(u User) PublicView {
+	return PublicView{ID: u.ID, Name: u.Name, Picture: s.picture(u)}
 }
 
-// View returns the representation for the user and for admins.
-func (u User) View() View {
+// viewFor returns the representation of a user for the caller.
+func (s *Service) viewFor(caller access.Principal, u User) any {
+	if caller.Is(u.ID) || caller.IsAdmin() {
+		return s.View(u)
+	}
+	return s.Public(u)
+}
+
+// View returns the representation of a user for the user and for admins.
+func (s *Service) View(u User) View {
 	return View{
-		ID: u.ID, Name: u.Name, Picture: u.Picture, Email: u.Email, viewRole: viewRole{u.Role}, CreatedAt: u.CreatedAt,
+		ID: u.ID, Name: u.Name, Picture: s.picture(u), Email: u.Email, viewRole: viewRole{u.Role}, CreatedAt: u.CreatedAt,
 		EmailVerified: u.EmailVerified, HasPassword: u.HasPassword(), Suspended: u.Suspended, Fields: u.Fields,
 	}
 }
 
 // mayChange fails with Forbidden unless the caller is the user or an admin, and with PreconditionFailed if expected rejects the
 // user.
-func mayChange(u User, caller access.Principal, expected Expected) error {
+func (s *Service) mayChange(u User, caller access.Principal, expected Expected) error {
 	if err := caller.MayChange(u.ID); err != nil {
 		return err
 	}
-	return expected.check(u)
+	return s.check(u, expected)
 }
 
 // Expected reports whether a user with the view may be changed. nil accepts every user. See rest.IfMatchView.
 type Expected func(view any) bool
 
-func (e Expected) check(u User) error {
-	if e == nil || e(u.View()) {
+// check fails with PreconditionFailed if expected rejects the user.
+func (s *Service) check(u User, expected Expected) error {
+	if expected == nil || expected(s.View(u)) {
 		return nil
 	}
 	return store.ErrStale

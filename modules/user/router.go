@@ -12,6 +12,9 @@ func (m *Module) Routes(r *route.Router) {
 	r.GET("/users/:id", route.Public, c.get)
 	r.PUT("/users/:id", route.User, c.update)
 	r.PATCH("/users/:id", route.User, c.update)
+	r.PUT("/users/:id/picture", route.User, c.putPicture, route.Upload(pictureField))
+	r.DELETE("/users/:id/picture", route.User, c.deletePicture)
+	r.GET("/users/:id/picture", route.Public, c.getPicture, route.Download, route.Query("v"))
 	r.PUT("/users/:id/password", route.StepUp, c.changePassword, route.AllowRestricted)
 	r.DELETE("/users/:id", route.StepUp, c.delete, route.AllowRestricted)
 }

@@ -13,10 +13,12 @@ import (
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/email/address"
+	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/rest"
+	"example.com/ginseng/kit/route"
 	"example.com/ginseng/kit/store"
 )
 
@@ -41,6 +43,9 @@ type Service struct {
 	emails       *email.Queue
 	log          *slog.Logger
 	now          func() time.Time
+	files        *files.Files
+	publicURL    string // setting PUBLIC_URL; can be ""
+	routes       *route.Table
 }
 
 func newService(d kit.Deps, s Settings) *Service {
@@ -57,10 +62,13 @@ func newService(d kit.Deps, s Settings) *Service {
 		emails:     d.Email,
 		log:        d.Log,
 		now:        d.Now,
+		files:      d.Files,
+		publicURL:  d.PublicURL,
+		routes:     d.Routes,
 	}
 	d.Resources = &kit.Resources{} // the log has changes of users, but there are no webhook events of them
-	service.referred = resource.Open(d, storeSpec(), User.Public, resource.Public, resource.Admins)
-	service.referred.ViewFor(func(caller access.Principal, u User) any { return u.viewFor(caller) })
+	service.referred = resource.Open(d, storeSpec(), service.Public, resource.Public, self)
+	service.referred.ViewFor(service.viewFor)
 	service.users = service.referred.Unrestricted()
 	service.removals = resource.NewRemovals(d, service.referred)
 	d.Email.Handle(noticeKind, service.buildNotice)
@@ -134,7 +142,8 @@ func (s *Service) ByEmail(ctx context.Context, email string) (User, error) {
 
 // List returns a page of users.
 func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View], error) {
-	return listing.Run(ctx, s.users, q, User.View)
+	q.Fields = withPicture(q.Fields)
+	return listing.Run(ctx, s.users, q, s.View)
 }
 
 const maxAdmins = 100
@@ -155,11 +164,14 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 	change := func(ctx context.Context) (err error) {
 		changed, err = s.change(ctx, id, func(u *User) error {
 			before = *u
-			if err := mayChange(before, caller, expected); err != nil {
+			if err := s.mayChange(before, caller, expected); err != nil {
 				return err
 			}
 			return s.update(caller, u, in)
 		})
+		if err == nil && before.PictureFile != nil && changed.PictureFile == nil {
+			err = s.files.Release(ctx, before.PictureFile.ID)
+		}
 		if err == nil && changed.Email != before.Email {
 			s.Notify(ctx, before, addressChanged)
 		}
@@ -168,7 +180,7 @@ func (s *Service) Update(ctx context.Context, caller access.Principal, id store.
 		}
 		return err
 	}
-	if !in.Has("email") && !in.Has("role") { // one write needs no Together
+	if !in.Has("email") && !in.Has("role") && !in.Has("picture") { // one write needs no Together
 		err := change(ctx)
 		return changed, err
 	}
@@ -197,7 +209,7 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 	if changed.Name == u.Name {
 		changed.Name = ""
 	}
-	if changed.Picture == u.Picture {
+	if !s.setsPicture(*u, in) {
 		changed.Picture = ""
 	}
 	invalid := rest.Validate(changed)
@@ -208,7 +220,12 @@ func (s *Service) update(caller access.Principal, u *User, in store.Patch[Update
 		return invalid
 	}
 	patch := in
-	patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "email" }) // see User.setAddress
+	patch.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool {
+		return name == "email" || name == "picture" && !s.setsPicture(*u, in) // see User.setAddress and Service.picture
+	})
+	if s.setsPicture(*u, in) {
+		u.PictureFile = nil
+	}
 	patch.Fields.Name = cmp.Or(in.Fields.Name, defaultName(u.Email))
 	patch.Fields.Picture = cmp.Or(in.Fields.Picture, s.defaultPicture(u.ID))
 	if err := patch.Apply(u); err != nil {
@@ -238,7 +255,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller access.Principal, i
 		case u.Epoch != caller.Epoch:
 			return endedSince(caller)
 		}
-		return expected.check(u)
+		return s.check(u, expected)
 	}
 	u, err := s.Get(ctx, id)
 	if err == nil {

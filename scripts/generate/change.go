@@ -258,7 +258,7 @@ type profile struct {
 var profiles = []profile{
 	{
 		name: "user", plural: "users", roles: (*project).roles, check: (*project).checkProjectRoles,
-		fields: []string{"email", "name", "picture", "role", "password", "epoch", "linksFrom", "undoFrom", "emailWords", "emailVerified", "hasPassword", "suspended", "keysFrom", "sessions", "twoFactor", "passkeys", "apiKeys"},
+		fields: []string{"email", "name", "picture", "pictureFile", "role", "password", "epoch", "linksFrom", "undoFrom", "emailWords", "emailVerified", "hasPassword", "suspended", "keysFrom", "sessions", "twoFactor", "passkeys", "apiKeys"},
 		note:   "Users keep a removed role, which allows nothing more, until an admin gives them another: GET /users?role[ne]=user lists them.\n",
 	},
 	{
@@ -303,8 +303,8 @@ func (p *project) planProfile(c call, of profile) (*plan, error) {
 		after.Fields, _ = editFields(before.Fields, c, &wrong)
 	}
 	for _, f := range after.Fields {
-		if f.Required || f.Unique || f.Search || f.Sort || f.Filter || f.ReadOnly || f.IsRef() {
-			wrong.Add("field %s: a field of %s must be optional, and cannot have unique, search, sort, filter, readonly or ref; edit modules/%s for these", f.Name, of.plural, of.name)
+		if f.Required || f.Unique || f.Search || f.Sort || f.Filter || f.ReadOnly || f.IsRef() || f.IsFile() {
+			wrong.Add("field %s: a field of %s must be optional, and cannot have unique, search, sort, filter, readonly, ref or files; edit modules/%s for these", f.Name, of.plural, of.name)
 		}
 		if slices.Contains(of.fields, f.Name) {
 			wrong.Add("field %s: is a field of every %s; choose another name", f.Name, of.name)

@@ -152,7 +152,6 @@ func problem(description string) *spec.Response {
 
 // upload completes the operation that stores a file.
 func upload(op *spec.Operation, f fileRow, definition string) {
-	op.AddExtension(transferMark, true)
 	op.Consumes = []string{multipartType}
 	op.Summary, op.Description = "Store the "+f.words(), "Replaces the file."
 	record := spec.NewResponse().WithSchema(spec.RefProperty("#/definitions/" + definition)).WithDescription("OK")
@@ -173,7 +172,6 @@ func upload(op *spec.Operation, f fileRow, definition string) {
 
 // download completes the operation that sends a file.
 func download(op *spec.Operation, f fileRow) {
-	op.AddExtension(transferMark, true)
 	op.Summary = "Read the " + f.words()
 	if f.List {
 		op.Summary = "Read one of the " + f.words()
@@ -186,6 +184,7 @@ func download(op *spec.Operation, f fileRow) {
 	}
 	op.AddParam(spec.QueryParam("expires").WithDescription("from a link").Typed("string", "").AsOptional())
 	op.AddParam(spec.QueryParam("signature").WithDescription("from a link; replaces the credential").Typed("string", "").AsOptional())
+	op.RespondsWith(http.StatusRequestedRangeNotSatisfiable, problem("range_not_satisfiable: the range begins after the end of the file"))
 	header := func(description string) *spec.Header {
 		return spec.ResponseHeader().Typed("string", "").WithDescription(description)
 	}

@@ -32,7 +32,7 @@ const described = `{
     }},
     "File": {"type": "object", "properties": {"id": {"type": "string"}, "name": {"type": "string"}, "width": {"type": "integer", "x-omitempty": true}}},
     "Problem": {"type": "object", "properties": {"code": {"$ref": "#/definitions/ErrorCode"}}},
-    "ErrorCode": {"type": "string", "enum": ["conflict", "payload_too_large", "quota_exceeded", "not_supported", "validation_failed", "too_many_requests"]}
+    "ErrorCode": {"type": "string", "enum": ["conflict", "payload_too_large", "quota_exceeded", "range_not_satisfiable", "not_supported", "validation_failed", "too_many_requests"]}
   },
   "securityDefinitions": {"UserToken": {"type": "apiKey", "name": "Authorization", "in": "header"}}
 }`
@@ -45,7 +45,7 @@ func TestFiles(t *testing.T) {
 	const one = "/boxes/:id/things/:thingId"
 	table := Table{Routes: []row{
 		{Method: "POST", Path: "/boxes/:id/things", Files: true}, {Method: "GET", Path: one}, {Method: "PATCH", Path: one, Files: true},
-		{Method: "PUT", Path: one + "/cover", Upload: &cover, Raw: 5_000_000}, {Method: "GET", Path: one + "/cover"},
+		{Method: "PUT", Path: one + "/cover", Upload: &cover, Raw: 5_000_000}, {Method: "GET", Path: one + "/cover", Download: true},
 		{Method: "DELETE", Path: one + "/cover"}, {Method: "POST", Path: one + "/cover/link", Read: true},
 		{Method: "POST", Path: one + "/papers", Upload: &papers, Raw: 1000}, {Method: "GET", Path: one + "/papers/:fileId"},
 		{Method: "DELETE", Path: one + "/papers/:fileId"}, {Method: "POST", Path: one + "/papers/:fileId/link", Read: true},

@@ -120,6 +120,9 @@ func (j joiner) operation(op *spec.Operation, rows []row, p string) {
 	if r.Raw > 0 {
 		op.AddExtension(rawMark, true)
 	}
+	if r.Upload != nil || r.Download {
+		op.AddExtension(transferMark, true)
+	}
 	fileParts(op, r)
 	j.parameters(op, r, p)
 	j.resource(op, r, p)

@@ -32,6 +32,7 @@ type row struct {
 	Documented, Setting                                      string
 	Files                                                    bool  // multipart forms can have the files of the record
 	Upload                                                   *file // the body is a file
+	Download                                                 bool  // the response is a file
 	Read                                                     bool  // needs only the scope :read
 }
 
