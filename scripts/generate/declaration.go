@@ -61,6 +61,7 @@ type Resource struct {
 	HasUser bool              // the project has users
 	// Organization reports whether records belong to organizations. UserID is then the user who created the record.
 	Organization bool
+	OrgParent    bool   // the records are under records of organizations
 	Under        string // name of the parent resource of --under; "" if there is none
 	// OwnWrites reports whether flags say who may write records under a parent. If it is false, callers that may change the
 	// parent may write the records.

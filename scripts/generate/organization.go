@@ -104,6 +104,9 @@ func (r *Resource) declareOrganization(c call, wrong *mistakes) {
 			wrong.Add("flag --role: %s is for all members; name create, update or delete", method)
 		}
 	}
+	if r.Has(methodList) && r.Has(methodShow) && (r.Rules[methodList] == rulePublic) != (r.Rules[methodShow] == rulePublic) {
+		wrong.Add("flag --public: with --own organization, list and show are for the same callers; write --public list,show, or omit it")
+	}
 	for _, role := range c.roleNames() {
 		if !strings.HasPrefix(role, orgPrefix) {
 			wrong.Add("flag --role: %s is a role of the service; with --own organization, write org:%s for the role in the organization", role, role)

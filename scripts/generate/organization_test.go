@@ -85,7 +85,13 @@ func TestOrganization(t *testing.T) {
 		t.Error(got)
 	}
 	fails("flag --roles: modules/event uses the role editor; keep it, or remove the resource first", "organization", "--roles", "treasurer")
-	succeed(t, dir, "talk", "a", "--under", "event")
+	out = succeed(t, dir, "talk", "a:string:unique", "b:string:unique=global", "--under", "event")
+	if !strings.Contains(out, "a is unique per event") {
+		t.Error(out)
+	}
+	if got := read(t, filepath.Join(dir, "modules/talk/model.go")); !strings.Contains(got, `[]string{"eventId", "a"}, Unique: true`) || !strings.Contains(got, `[]string{"b"}, Unique: true`) {
+		t.Errorf("the indexes of talks:\n%s", got)
+	}
 	if got := read(t, filepath.Join(dir, "modules/talk/fixtures_test.go")); !strings.Contains(got, `"create": "org"`) {
 		t.Errorf("the callers of talks:\n%s", got)
 	}
@@ -104,6 +110,8 @@ func TestOrganizationMistakes(t *testing.T) {
 		"note a --own organization --on-user-delete cascade": "flag --on-user-delete: excludes --own organization; userId is the user who created the record, and stays",
 		"note a --own organization --under event":            "flag --under: excludes --own organization; the records under a parent belong to the organization of the parent",
 		"note a --own organization,list":                     "flag --own: write either organization, or user",
+		"note a --own organization --public list":            "flag --public: with --own organization, list and show are for the same callers; write --public list,show, or omit it",
+		"note a --own organization --public show":            "flag --public: with --own organization, list and show are for the same callers; write --public list,show, or omit it",
 		"note organizationId --own organization":             "field organizationId: is a field of every record of an organization; choose another name",
 	} {
 		if _, err := tryDeclare(runtime, true, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {

@@ -252,6 +252,7 @@ func (p *project) referrers(name string) (out []string) {
 // nest sets the rules of a resource under a parent. Callers that may read the parent may read the records. Callers that may
 // change the parent may write the records, unless flags set other callers.
 func (r *Resource) nest(parent Resource) {
+	r.OrgParent = parent.Organization
 	write := parent.Rules[parent.firstOf(changeMethods)]
 	for _, method := range r.Methods() {
 		if !slices.Contains(writeMethods, method) {

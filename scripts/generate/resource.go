@@ -166,7 +166,7 @@ func (r Resource) Indexes() (out []string) {
 	}
 	for _, f := range r.Uniques() {
 		if r.PerOwner(f) {
-			add(", Unique: true", map[bool]string{true: "organizationId", false: "userId"}[r.Organization], f.Name)
+			add(", Unique: true", r.uniqueWithin(), f.Name)
 			continue
 		}
 		add(", Unique: true", f.Name)
@@ -188,10 +188,21 @@ func (r Resource) Indexes() (out []string) {
 	return out
 }
 
-// PerOwner reports whether a unique field is unique among the records of one owner or organization: with --own, a conflict would
-// otherwise reveal a record of another.
+// PerOwner reports whether a unique field is unique among the records of one owner or organization, or under one record of an
+// organization: a conflict would otherwise reveal a record of another.
 func (r Resource) PerOwner(f Field) bool {
-	return f.Unique && f.Among == "" && (r.IsOwn() || r.Organization)
+	return f.Unique && f.Among == "" && (r.IsOwn() || r.Organization || r.OrgParent)
+}
+
+// uniqueWithin returns the first field of the index of a unique field for which PerOwner is true.
+func (r Resource) uniqueWithin() string {
+	switch {
+	case r.OrgParent:
+		return r.UnderField()
+	case r.Organization:
+		return "organizationId"
+	}
+	return "userId"
 }
 
 // uniqueNotes returns a line for each unique field of --own, which says among which records it is unique.
@@ -200,7 +211,9 @@ func (r Resource) uniqueNotes(fields fieldList) (lines string) {
 		switch {
 		case r.PerOwner(f) && r.Organization:
 			lines += fmt.Sprintf("%s is unique per organization: two organizations can have the same value. Declare unique=global to make it unique among all records.\n", f.Name)
-		case f.Unique && r.Organization:
+		case r.PerOwner(f) && r.OrgParent:
+			lines += fmt.Sprintf("%s is unique per %s: the records under two can have the same value. Declare unique=global to make it unique among all records.\n", f.Name, inWords(r.Under))
+		case f.Unique && (r.Organization || r.OrgParent):
 			lines += fmt.Sprintf("%s is unique among all records: a conflict shows a member that another organization has the value.\n", f.Name)
 		case r.PerOwner(f):
 			lines += fmt.Sprintf("%s is unique per owner: two users can have the same value. Declare unique=global to make it unique among all records.\n", f.Name)
@@ -229,7 +242,8 @@ func (r Resource) ConflictText() string {
 		texts = append(texts, strings.Join(global.Names(), " or ")+" is in use")
 	}
 	if perOwner != nil {
-		texts = append(texts, strings.Join(perOwner.Names(), " or ")+" is in use by another record of the "+map[bool]string{true: "organization", false: "owner"}[r.Organization])
+		texts = append(texts, strings.Join(perOwner.Names(), " or ")+" is in use by another record of the "+
+			map[string]string{"organizationId": "organization", "userId": "owner", r.UnderField(): inWords(r.Under)}[r.uniqueWithin()])
 	}
 	return strings.Join(texts, ", or ")
 }
