@@ -36,8 +36,8 @@ var images = map[string]func(io.Reader) (image.Config, error){
 	"image/png": png.DecodeConfig, "image/jpeg": jpeg.DecodeConfig, "image/gif": gif.DecodeConfig, "image/webp": webp.DecodeConfig,
 }
 
-// markup are the text types that have a signature.
-var markup = []string{"text/html", "image/svg+xml", "text/xml"}
+// signedTexts are the text types that have a signature.
+var signedTexts = []string{"text/html", "image/svg+xml", "text/xml", "text/rtf", "text/vcard", "text/calendar", "text/vtt"}
 
 // content has what Receive finds out about the type of a file while it reads the bytes.
 type content struct {
@@ -64,9 +64,9 @@ func (c *content) detect() (mediaType, container string) {
 		switch {
 		case parent.Is(anyZip):
 			return withoutParameters(m.String()), anyZip
-		case slices.ContainsFunc(markup, parent.Is) && c.text.valid():
+		case slices.ContainsFunc(signedTexts, parent.Is) && c.text.valid():
 			return withoutParameters(m.String()), anyText
-		case slices.ContainsFunc(markup, parent.Is):
+		case slices.ContainsFunc(signedTexts, parent.Is):
 			return withoutParameters(m.String()), ""
 		case (parent.Is(anyText) || m.Is(anyBytes)) && c.text.valid():
 			return anyText, anyText
@@ -87,7 +87,7 @@ func withoutParameters(mediaType string) string {
 func (c *content) typeOf(field Field, declared string) (mediaType string, ok bool) {
 	mediaType, container := c.detect()
 	if field.Image {
-		return mediaType, images[mediaType] != nil
+		return mediaType, images[mediaType] != nil && field.allows(mediaType)
 	}
 	declared, _, err := mime.ParseMediaType(declared)
 	if err == nil && container != "" && isIn(declared, container) && field.allows(declared) {
@@ -177,7 +177,7 @@ func (f Field) invalid(code apperr.FieldCode, expected any, format string, args 
 
 // wrongType returns the error for content of a type that the field does not allow.
 func (f Field) wrongType() error {
-	if f.Image {
+	if f.Image && f.Types == nil {
 		return f.invalid(apperr.Type, nil, "Must be a PNG, JPEG, GIF or WebP image.")
 	}
 	return f.invalid(apperr.Type, f.Types, "Must be a file of type %s.", strings.Join(f.Types, " or "))

@@ -1,7 +1,9 @@
 package files
 
 import (
+	"errors"
 	"mime"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,13 +16,24 @@ const maxNameBytes = 255
 // CleanName returns the name of an uploaded file: the parameter filename* or filename of a Content-Disposition header or, if there
 // is none, the name of the query. See cleanName. The result is "" if neither has a name.
 func CleanName(disposition, query string) string {
-	if _, params, err := mime.ParseMediaType(disposition); err == nil { // replaces filename by filename*
-		if name := cleanName(formEscapes.Replace(params["filename"])); name != "" {
+	kind, params, err := mime.ParseMediaType(disposition)
+	if errors.Is(err, mime.ErrInvalidMediaParameter) {
+		kind, params, err = mime.ParseMediaType(unquoted.ReplaceAllString(disposition, `$1"$2"$3`))
+	}
+	if err == nil { // filename has the value of filename*, if there is one
+		name := params["filename"]
+		if kind == "form-data" && !strings.Contains(strings.ToLower(disposition), "filename*") {
+			name = formEscapes.Replace(name)
+		}
+		if name = cleanName(name); name != "" {
 			return name
 		}
 	}
 	return cleanName(query)
 }
+
+// unquoted matches a filename that should have quotes because it is not ASCII, but has none.
+var unquoted = regexp.MustCompile(`(?i)(;\s*filename=)([^\s";]+)(\s*(?:;|$))`)
 
 // formEscapes decodes the three escapes of browsers in the names of multipart forms (HTML Living Standard, "multipart form data").
 var formEscapes = strings.NewReplacer("%22", `"`, "%0D", "", "%0A", "")

@@ -80,7 +80,17 @@ func TestReceiveTypes(t *testing.T) {
 		svg  = `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`
 		pdf  = "%PDF-1.7\n1 0 obj"
 	)
+	const (
+		rtf      = "{\\rtf1\\ansi Hi}"
+		vCard    = "BEGIN:VCARD\r\nVERSION:4.0\r\nEND:VCARD\r\n"
+		calendar = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n"
+		subtitle = "WEBVTT\n\n00:00.000 --> 00:01.000\nHi\n"
+		avif     = "\x00\x00\x00\x1cftypavif\x00\x00\x00\x00avifmif1miaf"
+	)
 	picture := files.Field{Name: "cover", Image: true, MaxBytes: 10_000}
+	only := func(types ...string) files.Field {
+		return files.Field{Name: "cover", Image: true, Types: types, MaxBytes: 10_000}
+	}
 	file := func(types ...string) files.Field { return files.Field{Name: "doc", Types: types, MaxBytes: 10_000} }
 	for _, test := range []struct {
 		name, content, declared string
@@ -92,6 +102,9 @@ func TestReceiveTypes(t *testing.T) {
 		{"GIF", gifFile, "", picture, "image/gif", ""},
 		{"JPEG", jpegFile, "", picture, "image/jpeg", ""},
 		{"WebP", webp3x2, "", picture, "image/webp", ""},
+		{"PNG, allowed", pngFile, "", only("image/png"), "image/png", ""},
+		{"GIF where only PNG is allowed", gifFile, "image/png", only("image/png"), "", apperr.Type},
+		{"AVIF, allowed by types only", avif, "", only("image/avif"), "", apperr.Type},
 		{"HTML as PNG", html, "image/png", picture, "", apperr.Type},
 		{"SVG as image", svg, "image/png", picture, "", apperr.Type},
 		{"SVG, declared", svg, "image/svg+xml", picture, "", apperr.Type},
@@ -116,6 +129,13 @@ func TestReceiveTypes(t *testing.T) {
 		{"SVG", svg, "", file(), "image/svg+xml", ""},
 		{"HTML, declared as text", html, "text/plain; charset=utf-8", file("text/plain"), "text/plain", ""},
 		{"HTML, not declared", html, "", file("text/plain"), "", apperr.Type},
+		{"RTF", rtf, "", file(), "text/rtf", ""},
+		{"RTF, by its other name", rtf, "", file("application/rtf"), "text/rtf", ""},
+		{"RTF with bytes that are no UTF-8", rtf + "\xff", "", file("text/rtf"), "text/rtf", ""},
+		{"RTF, declared as text", rtf, "text/plain", file("text/plain"), "text/plain", ""},
+		{"vCard", vCard, "", file("text/vcard"), "text/vcard", ""},
+		{"iCalendar", calendar, "application/octet-stream", file("text/calendar"), "text/calendar", ""},
+		{"subtitles", subtitle, "", file("text/vtt"), "text/vtt", ""},
 		{"CSV, declared", "a,b\n1,2\n", "text/csv", file("text/csv"), "text/csv", ""},
 		{"CSV, not declared", "a,b\n1,2\n3,4\n", "", file("text/csv"), "", apperr.Type},
 		{"CSV as text", "a,b\n1,2\n3,4\n", "text/csv", file("text/plain"), "text/plain", ""},
