@@ -74,6 +74,7 @@ func (s sweeper) Parts() kit.Parts {
 	return kit.Parts{
 		Jobs:    append(slices.Concat(s.responses.Jobs(), s.deps.Limiter.Jobs(), s.deps.Files.Jobs()), log),
 		Workers: []func(context.Context){s.deps.Files.Work},
+		Closers: []func(context.Context){s.deps.Files.Close},
 	}
 }
 

@@ -26,7 +26,7 @@ that is missing, and for each file that no record refers to:
 	missing FILE of COLLECTION RECORD
 	unreferenced FILE of COLLECTION RECORD
 
-The service deletes unreferenced files itself: an hour after the record was changed or deleted, other files within two days.
+The service deletes unreferenced files itself: an hour after the record was changed or deleted, other files within a day.
 The exit code is 1 if a file is missing.
 
 With the embedded database, the command reads a snapshot, which needs as much space as the database, in the same directory.

@@ -83,8 +83,10 @@ func TestParts(t *testing.T) {
 			return calls == 1
 		}},
 		"Closers": {kit.Parts{Closers: []func(context.Context){count}}, func(h *Handler) bool {
-			h.Closers[0](t.Context())
-			return calls == 1 && len(h.Closers) == 2 // the queue of emails is the last
+			for _, closer := range h.Closers[:2] {
+				closer(t.Context())
+			}
+			return calls == 1 && len(h.Closers) == 3 // the first two: of the files, and this one; the last: the queue of emails
 		}},
 		"Migrations": {kit.Parts{Migrations: []migrate.Migration{{Name: "thing-1"}}}, func(h *Handler) bool {
 			return len(h.Migrations.All()) == 1

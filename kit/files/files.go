@@ -41,7 +41,7 @@ type Options struct {
 type Files struct {
 	db      store.DB
 	store   Store
-	tempDir string
+	spools  *spools
 	quota   int64
 	now     func() time.Time
 	log     *slog.Logger
@@ -90,7 +90,8 @@ var errNotConfigured = apperr.New(apperr.NotSupported, "This service stores no f
 // New returns the Files of a service. Call New before DB.Prepare, because it opens collections.
 func New(o Options) *Files {
 	return &Files{
-		db: o.DB, store: o.Store, tempDir: cmp.Or(o.TempDir, os.TempDir()), quota: o.Quota, now: o.Now, log: o.Log, records: map[string]ListRecords{},
+		spools: &spools{dir: cmp.Or(o.TempDir, os.TempDir()), names: map[string]bool{}},
+		db:     o.DB, store: o.Store, quota: o.Quota, now: o.Now, log: o.Log, records: map[string]ListRecords{},
 		rows: store.Open[row](o.DB, store.Spec{Name: "files", Indexes: []store.Index{
 			{Fields: []string{"since"}}, {Fields: []string{"uploader"}},
 		}}),
@@ -103,7 +104,8 @@ func New(o Options) *Files {
 // *Files has no storage.
 func (f *Files) Configured() bool { return f != nil && f.store != nil }
 
-// Register says how to read the records of a collection that can have files. Files of a collection that nobody has registered are kept.
+// Register says how to read the records of a collection; list is nil if they have no files, for example no longer. Files of a collection
+// that nobody has registered are kept.
 func (f *Files) Register(collection string, list ListRecords) {
 	if f == nil {
 		return
@@ -113,11 +115,27 @@ func (f *Files) Register(collection string, list ListRecords) {
 	f.records[collection] = list
 }
 
-// collections returns the names of the registered collections, sorted.
+// collections returns the names of the registered collections whose records can have files, sorted.
 func (f *Files) collections() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Sorted(maps.Keys(f.records))
+	names := slices.Sorted(maps.Keys(f.records))
+	return slices.DeleteFunc(names, func(name string) bool { return f.records[name] == nil })
+}
+
+// knows reports whether the records that can refer to the file are known.
+func (f *Files) knows(r row) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, registered := f.records[r.Collection]
+	return registered || r.Collection == ""
+}
+
+// lister returns the function that reads the records of a registered collection; nil if they have no files.
+func (f *Files) lister(collection string) ListRecords {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.records[collection]
 }
 
 // Times after which the sweep deletes a file.
@@ -234,14 +252,17 @@ func (f *Files) Remove(ctx context.Context, cause error, file ...*File) {
 	if !f.Configured() || !isDefinite(ctx, cause) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
-	defer cancel()
 	var ids []any
 	for _, one := range file {
 		if one.isNew() {
 			ids = append(ids, one.ID)
 		}
 	}
+	if ids == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+	defer cancel()
 	rows, err := f.rows.List(ctx, store.Query{Filter: store.And(store.In("id", ids...), store.Ne("since", nil))})
 	if err == nil {
 		err = f.sweepRows(ctx, rows)

@@ -171,8 +171,8 @@ func (s *service) sweep(after ...time.Duration) {
 	}
 }
 
-// day lets the time pass after which nothing that is not in use is left.
-func (s *service) day() { s.sweep(time.Hour, 23*time.Hour, 2*time.Hour) }
+// day lets the day pass after which nothing that is not in use is left.
+func (s *service) day() { s.sweep(time.Hour, 11*time.Hour, time.Hour, 11*time.Hour) }
 
 func (s *service) count(collection string) int64 {
 	s.t.Helper()

@@ -189,6 +189,7 @@ func (l *Local) names(ctx context.Context, dir string) iter.Seq2[string, error] 
 
 // Clean implements Store.
 func (l *Local) Clean(ctx context.Context, before time.Time) error {
+	var failed error // the last
 	for name, err := range l.names(ctx, incoming) {
 		if err != nil {
 			return unavailable(err)
@@ -199,8 +200,8 @@ func (l *Local) Clean(ctx context.Context, before time.Time) error {
 			err = l.root.Remove(path)
 		}
 		if ignoreMissing(err) != nil {
-			return unavailable(err)
+			failed = unavailable(err)
 		}
 	}
-	return nil
+	return failed
 }

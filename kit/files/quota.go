@@ -50,7 +50,7 @@ func (f *Files) Reserve(ctx context.Context, uploader *store.ID, bytes int64) (*
 	if uploader == nil {
 		return r, nil
 	}
-	return r, f.change(ctx, *uploader, func(u *usage) error {
+	err := f.change(ctx, *uploader, func(u *usage) error {
 		u.expire(now)
 		if f.quota > 0 && bytes > f.quota-u.total() {
 			return apperr.New(apperr.PayloadTooLarge,
@@ -59,6 +59,10 @@ func (f *Files) Reserve(ctx context.Context, uploader *store.ID, bytes int64) (*
 		u.Reserved = append(u.Reserved, reserved{r.id, bytes, store.At(now)})
 		return nil
 	})
+	if err != nil {
+		return nil, err // Free would wait for an unavailable database again; what may have been reserved ends after an hour
+	}
+	return r, nil
 }
 
 // change changes the usage of an uploader. It stores the usage first if there is none.
@@ -186,12 +190,24 @@ func (f *Files) recount(ctx context.Context) error {
 			if err := f.recountOne(ctx, u.ID); err != nil {
 				return err
 			}
+			if err := f.dropEmpty(ctx, u.ID); err != nil {
+				return err
+			}
 		}
 		if len(usages) < portion {
 			return nil
 		}
 		q.After = []any{usages[len(usages)-1].ID}
 	}
+}
+
+// dropEmpty deletes the usage of an uploader without files, such as of a deleted user.
+func (f *Files) dropEmpty(ctx context.Context, uploader store.ID) error {
+	u, err := f.usages.Get(ctx, uploader)
+	if err == nil && u.total() == 0 && len(u.Reserved) == 0 {
+		_, err = f.usages.Delete(ctx, store.And(store.Eq("id", uploader), store.Eq("version", u.Version)))
+	}
+	return apperr.Replace(err, apperr.NotFound, nil)
 }
 
 // recountOne corrects the usage of an uploader. If the usage changes meanwhile, the rows are counted again.

@@ -118,6 +118,30 @@ func TestRecount(t *testing.T) {
 	s.wantRoom(&user, 995)
 }
 
+// TestUsageOfNothing deletes the usage of an uploader without files, such as of a deleted user.
+func TestUsageOfNothing(t *testing.T) {
+	t.Parallel()
+	s, user, other, page := newService(t, testdb.Open(t), 1000), store.NewID(), store.NewID(), store.NewID()
+	s.must(s.set(t.Context(), page, &user, "12345"))
+	s.must(s.set(t.Context(), store.NewID(), &other, "1"))
+	s.must(s.delete(t.Context(), page))
+	s.day()
+	if n := s.count("file-usage"); n != 1 {
+		t.Errorf("%d usages, want that of the other user", n)
+	}
+	s.must(s.set(t.Context(), page, &user, "12345"))
+	s.wantRoom(&user, 995)
+}
+
+// TestReserveFails returns no Reservation, so that Free does not wait for the database, too.
+func TestReserveFails(t *testing.T) {
+	t.Parallel()
+	s, user := newService(t, testdb.Open(t), 10), store.NewID()
+	if r, err := s.files.Reserve(t.Context(), &user, 11); r != nil || err == nil {
+		t.Errorf("%v, %v; want an error only", r, err)
+	}
+}
+
 type usage struct {
 	store.Meta `bson:",inline"`
 	Stored     int64 `json:"stored"`

@@ -7,16 +7,10 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
-	"time"
 
 	"example.com/ginseng/kit/apperr"
 )
-
-// spoolPrefix is the beginning of the names of temporary files.
-const spoolPrefix = "ginseng-upload-"
 
 // staged are the bytes of a File that Receive has written to a temporary file.
 type staged struct {
@@ -33,7 +27,7 @@ type staged struct {
 // allow (type) or too many pixels (max); PayloadTooLarge if the file is larger than Field.MaxBytes;
 // Unavailable if the temporary file cannot be written; the errors of body.
 func (r *Reservation) Receive(ctx context.Context, body io.Reader, field Field, name, declared string) (_ *File, err error) {
-	spool, err := os.CreateTemp(r.files.tempDir, spoolPrefix)
+	spool, err := r.files.spools.create()
 	if err != nil {
 		return nil, unavailable(errors.Join(errNoRoom, err))
 	}
@@ -115,24 +109,6 @@ func (f *File) Discard() {
 	if f.staged.file == nil {
 		return
 	}
-	_ = f.staged.file.Close()
-	_ = os.Remove(f.staged.file.Name()) // missing if Put has moved it
+	f.staged.reservation.files.spools.remove(f.staged.file)
 	f.staged.file = nil
-}
-
-// sweepSpool removes temporary files that nothing has written to since the time, such as those of a process that was killed.
-func (f *Files) sweepSpool(before time.Time) error {
-	entries, err := os.ReadDir(f.tempDir)
-	var failed []error
-	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), spoolPrefix) {
-			continue
-		}
-		info, err := entry.Info()
-		if err == nil && info.ModTime().Before(before) {
-			err = os.Remove(filepath.Join(f.tempDir, entry.Name()))
-		}
-		failed = append(failed, ignoreMissing(err))
-	}
-	return errors.Join(err, errors.Join(failed...))
 }

@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -14,8 +15,12 @@ import (
 // portion is the number of rows that are read at a time.
 const portion = 500
 
-// forgottenAfter is the age of temporary files that are deleted, and how long a file without a row is kept after it was found.
-const forgottenAfter = 24 * time.Hour
+// The files that no change has released are found within forgottenInterval. Temporary files are deleted when they are older than
+// forgottenAfter, and files without a row forgottenAfter after they were found, so that none is left a day after its request.
+const (
+	forgottenInterval = 12 * time.Hour
+	forgottenAfter    = 11 * time.Hour
+)
 
 // Jobs returns the jobs that delete files to which no record refers.
 func (f *Files) Jobs() []job.Job {
@@ -24,7 +29,7 @@ func (f *Files) Jobs() []job.Job {
 	}
 	return []job.Job{
 		{Name: "unreferenced-files", Interval: job.SweepInterval, Run: f.sweep},
-		{Name: "forgotten-files", Interval: 24 * time.Hour, Run: f.sweepForgotten},
+		{Name: "forgotten-files", Interval: forgottenInterval, Run: f.sweepForgotten},
 	}
 }
 
@@ -36,7 +41,7 @@ func (f *Files) Work(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		if err := f.sweepSpool(f.now().Add(-forgottenAfter)); err != nil {
+		if err := f.spools.sweep(f.now().Add(-forgottenAfter)); err != nil {
 			f.log.Warn("temporary files of uploads cannot be removed", "error", err)
 		}
 		select {
@@ -52,7 +57,17 @@ func (f *Files) sweep(ctx context.Context) error {
 	q := store.Query{
 		Filter: store.Lte("since", store.At(f.now().Add(-deleteAfter))), Sort: []store.Order{{Field: "since"}}, Limit: portion,
 	}
-	return f.eachPortion(ctx, q, f.sweepRows)
+	return f.sweepPortions(ctx, q, f.sweepRows)
+}
+
+// sweepPortions is eachPortion, but goes on after an error.
+func (f *Files) sweepPortions(ctx context.Context, q store.Query, use func(context.Context, []row) error) error {
+	var failed []error
+	err := f.eachPortion(ctx, q, func(ctx context.Context, rows []row) error {
+		failed = append(failed, use(ctx, rows))
+		return ctx.Err()
+	})
+	return errors.Join(append(failed, err)...)
 }
 
 // eachPortion calls use with the rows that q selects, in portions.
@@ -76,7 +91,7 @@ func (f *Files) eachPortion(ctx context.Context, q store.Query, use func(context
 }
 
 // sweepRows deletes files that have been released, unless the stored record refers to them after all: a change was interrupted after
-// it had released the file, or before it had attached the file.
+// it had released the file, or before it had attached the file. A file that cannot be deleted does not stop the others.
 func (f *Files) sweepRows(ctx context.Context, rows []row) error {
 	var marked []row
 	for _, r := range rows {
@@ -97,6 +112,7 @@ func (f *Files) sweepRows(ctx context.Context, rows []row) error {
 	if err != nil {
 		return err
 	}
+	var failed []error
 	for _, r := range marked {
 		if referred[r.ID] {
 			err = f.heal(ctx, r)
@@ -104,8 +120,11 @@ func (f *Files) sweepRows(ctx context.Context, rows []row) error {
 			_, err = f.rows.Delete(ctx, store.Eq("id", r.ID))
 		}
 		if err != nil {
-			return err
+			failed = append(failed, err)
 		}
+	}
+	if failed != nil {
+		return fmt.Errorf("%d files cannot be deleted, the first because of: %w", len(failed), failed[0])
 	}
 	return nil
 }
@@ -127,16 +146,6 @@ func (f *Files) heal(ctx context.Context, r row) error {
 	return err
 }
 
-// lister returns the function that reads the records of a collection; nil if nobody has registered the collection.
-func (f *Files) lister(collection string) ListRecords {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.records[collection]
-}
-
-// knows reports whether the records that can refer to a file can be read.
-func (f *Files) knows(r row) bool { return r.Collection == "" || f.lister(r.Collection) != nil }
-
 // referred returns the files of the rows to which their stored records refer. The collections of the rows are known.
 func (f *Files) referred(ctx context.Context, rows []row) (map[store.ID]bool, error) {
 	records := map[string][]any{}
@@ -153,7 +162,11 @@ func (f *Files) referred(ctx context.Context, rows []row) (map[store.ID]bool, er
 			maps.Copy(referred, all)
 			continue
 		}
-		found, err := f.lister(collection)(ctx, store.Query{Filter: store.In("id", ids...)})
+		list := f.lister(collection)
+		if list == nil {
+			continue
+		}
+		found, err := list(ctx, store.Query{Filter: store.In("id", ids...)})
 		if err != nil {
 			return nil, err
 		}
@@ -170,7 +183,7 @@ func (f *Files) referred(ctx context.Context, rows []row) (map[store.ID]bool, er
 // migration, and files without a row. It also corrects the quotas.
 func (f *Files) sweepForgotten(ctx context.Context) error {
 	return errors.Join(
-		f.eachPortion(ctx, store.Query{Filter: store.Eq("since", nil), Limit: portion}, f.releaseForgotten),
+		f.sweepPortions(ctx, store.Query{Filter: store.Eq("since", nil), Limit: portion}, f.releaseForgotten),
 		f.sweepUnknown(ctx),
 		f.store.Clean(ctx, f.now().Add(-forgottenAfter)),
 		f.recount(ctx),
@@ -200,7 +213,7 @@ func (f *Files) releaseForgotten(ctx context.Context, rows []row) error {
 	return nil
 }
 
-// sweepUnknown stores a row for each file that has none, so that the sweep deletes the file a day later, unless any record refers to it.
+// sweepUnknown stores a row for each file that has none, so that the sweep deletes the file forgottenAfter, unless any record refers to it.
 // Such files are newer than a restored database, which the operator may replace again, or their rows were lost in a copy.
 func (f *Files) sweepUnknown(ctx context.Context) error {
 	now := f.now()

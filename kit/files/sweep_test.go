@@ -2,8 +2,12 @@ package files_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,7 +43,7 @@ func TestForgotten(t *testing.T) {
 	if n := s.stored(); n != 5 {
 		t.Errorf("%d files at once, want all 5", n)
 	}
-	s.sweep(2*time.Hour, 23*time.Hour, 24*time.Hour)
+	s.sweep(12*time.Hour, time.Hour, 11*time.Hour) // a day
 	if n := s.stored(); n != 2 || s.content(kept) != "12345" {
 		t.Errorf("%d files, want those of the page and of the removed module", n)
 	}
@@ -109,6 +113,81 @@ func TestRemove(t *testing.T) {
 		}
 		s.content(id)
 	}
+}
+
+// TestSweepGoesOn sweeps files of which one cannot be deleted.
+func TestSweepGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newService(t, testdb.Open(t), 0)
+	id := store.NewID()
+	s.must(s.set(t.Context(), id, nil, "0"))
+	p, err := s.pages.Get(t.Context(), id)
+	s.must(err)
+	stuck := &stuck{s.local, p.Cover.ID}
+	s.open(stuck, 0)
+	for _, content := range []string{"1", "2", "3"} {
+		s.must(s.set(t.Context(), id, nil, content))
+	}
+	s.clock.Advance(70 * time.Minute)
+	if err := s.jobs.RunDue(t.Context()); !errors.Is(err, errStuck) {
+		t.Errorf("%v, want %v", err, errStuck)
+	}
+	if n := s.stored(); n != 2 || s.content(id) != "3" {
+		t.Errorf("%d files, want the last one and the one that cannot be deleted", n)
+	}
+	stuck.id = store.ID{}
+	s.sweep(time.Hour)
+	if n := s.stored(); n != 1 {
+		t.Errorf("%d files, want 1", n)
+	}
+}
+
+// stuck is a Store with a file that cannot be deleted.
+type stuck struct {
+	files.Store
+	id store.ID
+}
+
+var errStuck = errors.New("stuck")
+
+func (s *stuck) Delete(ctx context.Context, id store.ID) error {
+	if id == s.id {
+		return errStuck
+	}
+	return s.Store.Delete(ctx, id)
+}
+
+// TestRemoveNothing reads no rows if the request has stored no files, such as in a transaction that was aborted.
+func TestRemoveNothing(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	s := newService(t, testdb.Before(testdb.Open(t), "List files", func() { calls.Add(1) }), 0)
+	s.files.Remove(t.Context(), nil, nil, &files.File{ID: store.NewID()})
+	if n := calls.Load(); n != 0 {
+		t.Errorf("%d queries, want none", n)
+	}
+}
+
+// TestClose removes the temporary files of uploads that the end of the process interrupts.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	s := newService(t, testdb.Open(t), 0)
+	r, err := s.files.Reserve(t.Context(), nil, 2)
+	s.must(err)
+	received, err := r.Receive(t.Context(), strings.NewReader("x"), cover, "", "")
+	s.must(err)
+	body := readerFunc(func([]byte) (int, error) { s.files.Close(t.Context()); return 0, io.EOF })
+	_, err = r.Receive(t.Context(), body, cover, "", "") // in progress
+	if err == nil {
+		t.Error("an empty file is no error")
+	}
+	s.wantEmptyTemp()
+	if _, err := r.Receive(t.Context(), strings.NewReader("x"), cover, "", ""); !apperr.Is(err, apperr.Unavailable) {
+		t.Errorf("an upload after Close: %v", err)
+	}
+	s.wantEmptyTemp()
+	s.must(s.files.Put(t.Context(), files.Owner{Collection: "pages", Field: "cover", Record: store.NewID()}, received)) // still works
+	received.Discard()
 }
 
 // TestSpool removes temporary files that are older than a day, and no files of other programs.

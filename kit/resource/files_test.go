@@ -240,6 +240,17 @@ func TestFiles(t *testing.T) {
 	})
 }
 
+// TestCheckReadsFilesOnly compares the records with the storage, without those of collections that can have no files.
+func TestCheckReadsFilesOnly(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, testdb.Before(testdb.Open(t), "List plain", func() { t.Error("the check reads records without files") }))
+	Open(l.deps(), store.Spec{Name: "plain"}, func(m store.Meta) any { return m }, Public, Public)
+	l.must(l.db.Prepare(t.Context()))
+	if _, err := l.files.Check(t.Context(), time.Time{}, func(files.Finding) error { return nil }); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestAddFilesAtOnce adds files to a list concurrently.
 func TestAddFilesAtOnce(t *testing.T) {
 	t.Parallel()

@@ -102,7 +102,11 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 	c.files, c.fileFields = d.Files, fileFieldsOf(reflect.TypeFor[D]())
 	c.links = files.Links{PublicURL: d.PublicURL, Digest: d.Digest, Now: d.Now}
 	if d.Files != nil { // nil in tests
-		d.Files.Register(spec.Name, c.listFiles)
+		var list files.ListRecords
+		if c.fileFields != nil {
+			list = c.listFiles
+		}
+		d.Files.Register(spec.Name, list)
 	}
 	c.viewFor = func(_ access.Principal, doc D) any { return view(doc) }
 	if c.parent() == nil && (see == nil || change == nil) {
