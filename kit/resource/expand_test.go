@@ -170,6 +170,7 @@ func (h *heavy) Find(_ context.Context, _ access.Principal, ids []store.ID, size
 func (h *heavy) lock(context.Context, []store.ID) error     { return nil }
 func (h *heavy) referredBy(planner, remover, restricts)     {}
 func (h *heavy) hasGroup() bool                             { return false }
+func (h *heavy) exists(context.Context, store.ID) error     { return nil }
 func (h *heavy) removed(context.Context) ([]removal, error) { return nil, nil }
 func (h *heavy) resource() string                           { return "heavy" }
 

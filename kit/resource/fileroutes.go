@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
@@ -167,16 +168,12 @@ func (h fileHandler[D]) get(g *gin.Context) error {
 
 // linked returns the file of a link, whose rules replace those of the record, and its Cache-Control.
 func (h fileHandler[D]) linked(g *gin.Context, c *Collection[D], id store.ID) (file *files.File, cache string, err error) {
-	filter := store.Eq("id", id)
-	if c.within != nil {
-		filter = store.And(filter, store.Eq(c.parent().field, *c.within))
-	}
-	docs, err := c.all.List(g.Request.Context(), store.Query{Filter: filter, Limit: 1})
-	if err != nil {
+	doc, err := c.existing(g.Request.Context(), id)
+	switch {
+	case err == nil:
+		file = h.file(g, doc)
+	case !apperr.Is(err, apperr.NotFound):
 		return nil, "", err
-	}
-	if len(docs) > 0 {
-		file = h.file(g, docs[0])
 	}
 	left, err := c.links.Verify(rest.Query(g), h.target(id, file))
 	if err == nil && file == nil {

@@ -205,3 +205,17 @@ func TestChangesOfGroups(t *testing.T) {
 	w.members.of[alice.UserID] = w.members.of[alice.UserID][1:] // only one of two teams is left
 	w.want(ofAlice.feed.Check(t.Context(), chief), apperr.Forbidden)
 }
+
+// TestNarrowOwn narrows the creation of records whose references need no check.
+func TestNarrowOwn(t *testing.T) {
+	w := newWorld(t)
+	own := w.openOwned("own", Own, Own, Owner(w.open("people", Public, Admins), Keep))
+	own.Narrow(Create, Admins)
+	for _, caller := range []struct {
+		access.Principal
+		code apperr.Code
+	}{{alice, apperr.Forbidden}, {admin, ""}} {
+		o := owned{Meta: store.NewMeta(store.NewID(), store.At(time.Now())), UserID: caller.UserID}
+		w.want(own.Create(t.Context(), caller.Principal, o), caller.code)
+	}
+}

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -35,7 +36,6 @@ const (
 	removalMargin = time.Minute
 	// staleRemoval is the time after which a removal of a record that still exists is dropped: its deletion has failed.
 	staleRemoval = time.Hour
-	maxRemovals  = 100 // removals of a collection that hide records at the same time
 )
 
 // NewRemovals returns the Removals of a collection. Call it at most once for a collection, before the server starts, and run the Job.
@@ -50,7 +50,21 @@ func NewRemovals[D store.Document](d kit.Deps, c *Collection[D]) *Removals {
 
 // Add declares that a record is deleted. Call it in the store.DB.Together of the deletion, before the deletion.
 func (r *Removals) Add(ctx context.Context, id store.ID) error {
-	return r.stored.Insert(ctx, removal{Meta: store.NewMeta(store.NewID(), store.At(r.now())), Resource: r.name, RecordID: id})
+	return r.Around(ctx, id, func(context.Context) error { return nil })
+}
+
+// Around calls Add and then remove, which deletes the record. After store.ErrStale, which says that the record still exists, its
+// records are visible again.
+func (r *Removals) Around(ctx context.Context, id store.ID, remove func(context.Context) error) error {
+	added := removal{Meta: store.NewMeta(store.NewID(), store.At(r.now())), Resource: r.name, RecordID: id}
+	if err := r.stored.Insert(ctx, added); err != nil {
+		return err
+	}
+	err := remove(ctx)
+	if errors.Is(err, store.ErrStale) {
+		err = errors.Join(err, r.stored.DeleteByID(ctx, added.ID, nil))
+	}
+	return err
 }
 
 // pending returns the IDs of the deleted records to which records can still refer. A nil Removals has none.
@@ -58,7 +72,7 @@ func (r *Removals) pending(ctx context.Context) ([]removal, error) {
 	if r == nil {
 		return nil, nil
 	}
-	return r.stored.List(ctx, store.Query{Filter: store.Eq("resource", r.name), Limit: maxRemovals})
+	return r.stored.List(ctx, store.Query{Filter: store.Eq("resource", r.name)})
 }
 
 // Job returns the job that deletes the records. References from other records do what they declare; if one restricts the deletion of
@@ -70,9 +84,7 @@ func (r *Removals) Job() job.Job {
 func (r *Removals) run(ctx context.Context) error {
 	pending, err := r.pending(ctx)
 	for _, p := range pending {
-		if err == nil {
-			err = r.finish(ctx, p)
-		}
+		err = errors.Join(err, r.finish(ctx, p))
 	}
 	return err
 }
@@ -93,21 +105,27 @@ func (r *Removals) finish(ctx context.Context, p removal) error {
 }
 
 // remover deletes the records that refer to one of the IDs, of records that are being deleted. It returns those of the IDs whose
-// records must be kept. removing has the IDs of all records that are being deleted.
-type remover func(ctx context.Context, ids []store.ID, removing map[store.ID]bool) (kept map[store.ID]bool, err error)
+// records must be kept.
+type remover func(ctx context.Context, ids []store.ID, r removing) (kept map[store.ID]bool, err error)
 
-func (r *Referrers) removeReferring(ctx context.Context, ids []store.ID) (map[store.ID]bool, error) {
-	return r.removeAll(ctx, ids, map[store.ID]bool{})
+// removing are the records that are being deleted.
+type removing struct {
+	ids     map[store.ID]bool
+	inGroup bool // the last of them, because of the deletion of the group that they belong to
 }
 
-func (r *Referrers) removeAll(ctx context.Context, ids []store.ID, removing map[store.ID]bool) (map[store.ID]bool, error) {
+func (r *Referrers) removeReferring(ctx context.Context, ids []store.ID) (map[store.ID]bool, error) {
+	return r.removeAll(ctx, ids, removing{ids: map[store.ID]bool{}})
+}
+
+func (r *Referrers) removeAll(ctx context.Context, ids []store.ID, now removing) (map[store.ID]bool, error) {
 	kept := map[store.ID]bool{}
 	for _, id := range ids {
-		removing[id] = true
-		defer delete(removing, id)
+		now.ids[id] = true
+		defer delete(now.ids, id)
 	}
 	for _, remove := range r.removers {
-		part, err := remove(ctx, ids, removing)
+		part, err := remove(ctx, ids, now)
 		if err != nil {
 			return nil, err
 		}
@@ -119,9 +137,9 @@ func (r *Referrers) removeAll(ctx context.Context, ids []store.ID, removing map[
 }
 
 // removeReferring is the remover of the reference.
-func (r referrer[D]) removeReferring(ctx context.Context, ids []store.ID, removing map[store.ID]bool) (map[store.ID]bool, error) {
+func (r referrer[D]) removeReferring(ctx context.Context, ids []store.ID, now removing) (map[store.ID]bool, error) {
 	kept := map[store.ID]bool{}
-	if r.onDelete == Keep || r.ignored() {
+	if r.onDelete == Keep || now.inGroup && r.ignored() {
 		return kept, nil
 	}
 	q := store.Query{Filter: r.refersTo(ids), Limit: portion}
@@ -131,7 +149,7 @@ func (r referrer[D]) removeReferring(ctx context.Context, ids []store.ID, removi
 			return kept, err
 		}
 		q.After = []any{store.IDOf(docs[len(docs)-1])} // records that are kept are not read again
-		docs = slices.DeleteFunc(docs, func(doc D) bool { return removing[store.IDOf(doc)] })
+		docs = slices.DeleteFunc(docs, func(doc D) bool { return now.ids[store.IDOf(doc)] })
 		var referring []store.ID
 		for _, doc := range docs {
 			referring = append(referring, store.IDOf(doc))
@@ -140,7 +158,7 @@ func (r referrer[D]) removeReferring(ctx context.Context, ids []store.ID, removi
 		case Clear:
 			err = r.clear(ctx, &Deletion{}, referring, ids)
 		case Cascade:
-			err = r.removePortion(ctx, docs, referring, ids, removing, kept)
+			err = r.removePortion(ctx, docs, referring, ids, now, kept)
 		case Restrict:
 			r.keep(docs, ids, kept)
 		}
@@ -150,11 +168,13 @@ func (r referrer[D]) removeReferring(ctx context.Context, ids []store.ID, removi
 	}
 }
 
-// ignored reports whether the records of the reference belong to the same group as the records that they refer to. When the group is
-// deleted, they are deleted too.
+// ignored reports whether the deletion of the group deletes the records of the reference because of another reference.
 func (r referrer[D]) ignored() bool {
-	return r.groups == nil && r.collection.group() != nil && r.target.hasGroup()
+	return r.groups == nil && r.parent == nil && r.staysInGroup()
 }
+
+// staysInGroup reports whether the records of the reference belong to the same group as the records that they refer to.
+func (r referrer[D]) staysInGroup() bool { return r.collection.hasGroup() && r.target.hasGroup() }
 
 // keep adds to kept those of the IDs to which the documents refer.
 func (r referrer[D]) keep(docs []D, ids []store.ID, kept map[store.ID]bool) {
@@ -168,8 +188,9 @@ func (r referrer[D]) keep(docs []D, ids []store.ID, kept map[store.ID]bool) {
 }
 
 // removePortion deletes the documents, which refer to the IDs, and what refers to them.
-func (r referrer[D]) removePortion(ctx context.Context, docs []D, referring, ids []store.ID, removing, kept map[store.ID]bool) error {
-	below, err := r.collection.removeAll(ctx, referring, removing)
+func (r referrer[D]) removePortion(ctx context.Context, docs []D, referring, ids []store.ID, now removing, kept map[store.ID]bool) error {
+	now.inGroup = r.groups != nil || now.inGroup && r.staysInGroup()
+	below, err := r.collection.removeAll(ctx, referring, now)
 	if err != nil {
 		return err
 	}
@@ -237,7 +258,32 @@ func (c *Collection[D]) removed(ctx context.Context) ([]removal, error) {
 }
 
 // hasGroup implements Target.
-func (c *Collection[D]) hasGroup() bool { return c.group() != nil }
+func (c *Collection[D]) hasGroup() bool {
+	r := c.parent()
+	return c.group() != nil || r != nil && r.target.hasGroup()
+}
+
+// exists implements Target.
+func (c *Collection[D]) exists(ctx context.Context, id store.ID) error {
+	_, err := c.existing(ctx, id)
+	return err
+}
+
+// existing returns a record, visible or not. NotFound: its owner or group, or that of its parent, is deleted.
+func (c *Collection[D]) existing(ctx context.Context, id store.ID) (none D, err error) {
+	existing, err := c.notRemoved(ctx, nil)
+	if err != nil {
+		return none, err
+	}
+	if c.within != nil {
+		existing = store.And(existing, store.Eq(c.parent().field, *c.within))
+	}
+	doc, err := c.all.First(ctx, store.And(store.Eq("id", id), existing))
+	if r := c.parent(); err == nil && r != nil {
+		err = r.target.exists(ctx, idsOf(r.value(doc))[0])
+	}
+	return doc, err
+}
 
 // bounds reports whether a filter selects only records with given values of a field.
 func bounds(f store.Filter, field string) bool {

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -114,5 +115,68 @@ func TestBounds(t *testing.T) {
 		if got := bounds(test.f, "a"); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
+	}
+}
+
+// TestManyRemovals checks that each of many removals hides the records of its team, and that they are deleted.
+func TestManyRemovals(t *testing.T) {
+	w := newTeams(t)
+	removals := NewRemovals(w.deps, w.teams)
+	shown := w.open("shown", Public, Member("to"), Group("to", w.teams, w.members, Cascade))
+	items := w.open("items", nil, nil, Under("to", shown))
+	own := w.add(shown, node{To: w.one})
+	item := w.add(items, node{To: own})
+	w.want(items.exists(t.Context(), item), "")
+	for range 100 {
+		w.want(removals.Add(t.Context(), store.NewID()), "")
+	}
+	w.want(removals.Add(t.Context(), w.one), "")
+	if _, err := w.teams.all.Delete(t.Context(), store.Eq("id", w.one)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := shown.Get(t.Context(), nobody, own)
+	w.want(err, apperr.NotFound)
+	w.want(shown.exists(t.Context(), own), apperr.NotFound)
+	w.want(items.exists(t.Context(), item), apperr.NotFound)
+	w.want(removals.run(t.Context()), "")
+	w.left(shown, 0)
+}
+
+// TestRemovalInGroup removes a record of a team, without the team: references inside the team do what they declare.
+func TestRemovalInGroup(t *testing.T) {
+	w := newTeams(t)
+	people := w.open("people", Public, Admins)
+	removals := NewRemovals(w.deps, people)
+	group := Group("to", w.teams, w.members, Cascade)
+	jobs := w.open("jobs", Member("to"), Member("to"), group, To("maybe", people, Cascade))
+	comments := w.open("comments", Member("to"), Member("to"), group, To("maybe", jobs, Clear))
+	blocks := w.open("blocks", Member("to"), Member("to"), group, To("maybe", jobs, Restrict))
+	person := w.add(people, node{})
+	free, blocked := w.add(jobs, node{To: w.one, Maybe: &person}), w.add(jobs, node{To: w.one, Maybe: &person})
+	comment := w.add(comments, node{To: w.one, Maybe: &free})
+	w.add(blocks, node{To: w.one, Maybe: &blocked})
+	w.want(removals.Add(t.Context(), person), "")
+	w.want(w.delete(people, person), apperr.Conflict)
+	if _, err := people.all.Delete(t.Context(), store.Eq("id", person)); err != nil {
+		t.Fatal(err)
+	}
+	w.want(removals.run(t.Context()), "")
+	w.left(jobs, 1)
+	if got, err := comments.all.Get(t.Context(), comment); err != nil || got.Maybe != nil {
+		t.Errorf("the comment refers to %v, %v", got.Maybe, err)
+	}
+	_, err := jobs.all.Get(t.Context(), blocked)
+	w.want(err, "")
+}
+
+// TestStaleRemoval checks that a deletion that finds another version of the record hides nothing.
+func TestStaleRemoval(t *testing.T) {
+	w := newTeams(t)
+	removals := NewRemovals(w.deps, w.teams)
+	w.want(w.deps.DB.Prepare(t.Context()), "")
+	err := removals.Around(t.Context(), w.one, func(ctx context.Context) error { return w.teams.all.DeleteByID(ctx, w.one, store.Versions{9}) })
+	w.want(err, apperr.PreconditionFailed)
+	if pending, err := removals.pending(t.Context()); err != nil || len(pending) > 0 {
+		t.Errorf("pending: %v, %v", pending, err)
 	}
 }

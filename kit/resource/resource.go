@@ -41,7 +41,8 @@ type Target interface {
 	lock(ctx context.Context, ids []store.ID) error
 	referredBy(planner, remover, restricts)
 	removed(context.Context) ([]removal, error) // the deleted records to which records can still refer
-	hasGroup() bool                             // the records have a Group
+	hasGroup() bool                             // the records, or their parents, have a Group
+	exists(context.Context, store.ID) error     // NotFound: the record does not exist, or is removed with its owner or group
 	resource() string                           // the name of the resource in the scopes of API keys
 	// groupsOf returns the ID of the group that each of the records belongs to, visible or not, and the memberships of these groups.
 	// members is nil if the records belong to no groups.

@@ -35,7 +35,7 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 // create is Create for a record whose files are stored.
 func (c *Collection[D]) create(ctx context.Context, caller access.Principal, doc D) error {
 	list := c.filesOf(doc)
-	if list == nil && !slices.ContainsFunc(c.references, func(r Reference) bool { return r.needsCheck(caller, r.value(doc)) }) {
+	if list == nil && c.narrow[Create] == nil && !slices.ContainsFunc(c.references, func(r Reference) bool { return r.needsCheck(caller, r.value(doc)) }) {
 		return c.all.Insert(ctx, doc)
 	}
 	return c.db.Together(ctx, func(ctx context.Context) error {
