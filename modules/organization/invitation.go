@@ -112,11 +112,8 @@ func (s *Service) Invite(ctx context.Context, caller access.Principal, id store.
 		return nil, err
 	}
 	to, _ := address.Normalize(in.Email) // validated by the rule "normalizable"
-	n, err := s.invitations.Count(ctx, store.And(s.open(o.ID), store.Ne("email", to)))
-	if err == nil && n >= maxInvitations {
-		err = apperr.New(apperr.Conflict, "The organization has %d open invitations. Withdraw some, or wait until they are accepted or expire.", maxInvitations)
-	}
-	if err != nil {
+	// Checked again below; here, a rejected invitation does not count for the limit.
+	if err := s.mayInvite(ctx, o.ID, to); err != nil {
 		return nil, err
 	}
 	limits, err := s.limiter.Take(ctx, invitationsOfUser.Of(caller.UserID.Hex()))
@@ -128,6 +125,14 @@ func (s *Service) Invite(ctx context.Context, caller access.Principal, id store.
 		Email: to, Role: access.Role(in.Role), ExpiresAt: store.At(s.now().Add(invitationTTL)),
 	}
 	return limits, s.db.Together(ctx, func(ctx context.Context) error {
+		if !s.db.Serializable() && !store.IsSeparate(ctx) {
+			if err := s.organizations.Lock(ctx, o.ID); err != nil {
+				return err
+			}
+		}
+		if err := s.mayInvite(ctx, o.ID, to); err != nil {
+			return err
+		}
 		if _, err := s.invitations.Delete(ctx, store.And(store.Eq(resource.OrganizationID, o.ID), store.Eq("email", to))); err != nil {
 			return err
 		}
@@ -136,6 +141,15 @@ func (s *Service) Invite(ctx context.Context, caller access.Principal, id store.
 		}
 		return s.emails.Enqueue(ctx, email.Entry{Kind: emailKind, Address: to, Args: map[string]string{"link": in.Link, "invitation": i.ID.Hex()}})
 	})
+}
+
+// mayInvite fails with Conflict if the organization has too many open invitations to other addresses.
+func (s *Service) mayInvite(ctx context.Context, id store.ID, to string) error {
+	n, err := s.invitations.Count(ctx, store.And(s.open(id), store.Ne("email", to)))
+	if err == nil && n >= maxInvitations {
+		err = apperr.New(apperr.Conflict, "The organization has %d open invitations. Withdraw some, or wait until they are accepted or expire.", maxInvitations)
+	}
+	return err
 }
 
 // build is an email.Builder. It issues the token. It returns no email if the invitation was withdrawn or replaced, if the address is

@@ -1,6 +1,8 @@
 package organization
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 
 	"example.com/ginseng/kit/access"
@@ -71,6 +73,16 @@ func (o Organization) as(role access.Role) View {
 		v.Role = &role
 	}
 	return v
+}
+
+// ExpandTag returns the part of an ETag that identifies the role of the caller, which the version of the organization does not have: a
+// dot and 16 hexadecimal characters, or "" for no role.
+func (v View) ExpandTag() string {
+	if v.Role == nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(*v.Role))
+	return "." + hex.EncodeToString(sum[:8])
 }
 
 // isOwner reports whether the user is an owner.

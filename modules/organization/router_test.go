@@ -3,6 +3,7 @@ package organization_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -302,4 +303,17 @@ func TestAPIKeys(t *testing.T) {
 	key := w.Do(request{Method: "POST", Path: "/users/me/api-keys", As: w.owner.Token, JSON: map[string]any{"name": "x", "scopes": []string{"*:read", "*:write"}}}).JSON(201)["key"].(string)
 	w.Do(request{Method: "GET", Path: "/organizations", As: key}).Want(403, "forbidden")
 	w.Do(request{Method: "POST", Path: "/organizations", As: key, Form: url.Values{"name": {"x"}}}).Want(403, "forbidden")
+}
+
+// TestRoleInTag checks that the ETag of an organization depends on the role of the caller, and that each is accepted by If-Match.
+func TestRoleInTag(t *testing.T) {
+	w := start(t)
+	path := "/organizations/" + w.id
+	get := request{Method: "GET", Path: path, As: w.member.Token}
+	get.Header = http.Header{"If-None-Match": {w.Do(get).Header.Get("ETag")}}
+	w.Do(get).Want(304)
+	w.Do(request{Method: "PATCH", Path: path + "/members/" + w.member.ID, As: w.superAdmin.Token, Form: url.Values{"role": {"admin"}}}).Want(200)
+	again := w.Do(get)
+	again.Want(200, `"role":"admin"`)
+	w.Do(request{Method: "PATCH", Path: path, As: w.member.Token, Form: url.Values{"name": {"Growers"}}, Header: http.Header{"If-Match": {again.Header.Get("ETag")}}}).Want(200, "Growers")
 }

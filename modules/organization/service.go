@@ -3,6 +3,7 @@ package organization
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -31,12 +32,20 @@ type Service struct {
 	now           func() time.Time
 }
 
-// MembershipsOf implements access.MembershipReader.
+// MembershipsOf implements access.MembershipReader. The organizations decide who is an owner; see Organization.roleOf.
 func (s *Service) MembershipsOf(ctx context.Context, userID store.ID) ([]access.Membership, error) {
 	list, err := s.memberships.List(ctx, store.Query{Filter: store.Eq("userId", userID)})
-	out := make([]access.Membership, len(list))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	ids := make([]store.ID, len(list))
 	for i, m := range list {
-		out[i] = access.Membership{Group: m.OrganizationID, Role: m.Role}
+		ids[i] = m.OrganizationID
+	}
+	organizations, err := s.organizations.Unrestricted().List(ctx, store.Query{Filter: store.In("id", store.Values(ids)...), Fields: []string{"ownerIds"}})
+	var out []access.Membership
+	for _, o := range organizations {
+		out = append(out, access.Membership{Group: o.ID, Role: o.roleOf(list[slices.Index(ids, o.ID)])})
 	}
 	return out, err
 }
@@ -72,18 +81,16 @@ func (s *Service) hasRoom(ctx context.Context, organization, userID store.ID) er
 	return err
 }
 
-// join makes a user a member. The organization decides about owners, so that it is changed first.
-func (s *Service) join(ctx context.Context, o Organization, userID store.ID, role access.Role) (m membership, _ Organization, err error) {
-	if role == Owner {
-		o, err = s.organizations.Unrestricted().Modify(ctx, o.ID, func(o *Organization) error { o.addOwner(userID); return nil })
-		if err != nil {
-			return m, o, err
-		}
-	}
-	m = membership{
+// join makes a user a member, and then an owner: an owner is always a member.
+func (s *Service) join(ctx context.Context, o Organization, userID store.ID, role access.Role) (membership, Organization, error) {
+	m := membership{
 		Meta: store.NewMeta(store.NewID(), store.At(s.now())), InOrganization: resource.InOrganization{OrganizationID: o.ID}, UserID: userID, Role: role,
 	}
-	return m, o, s.memberships.Insert(ctx, m)
+	err := s.memberships.Insert(ctx, m)
+	if err == nil && role == Owner && !o.isOwner(userID) {
+		o, err = s.setOwner(ctx, o.ID, userID, true, nil)
+	}
+	return m, o, err
 }
 
 func (o *Organization) addOwner(id store.ID) {
@@ -108,6 +115,9 @@ func (s *Service) Create(ctx context.Context, caller access.Principal, in Input)
 			return err
 		}
 		_, _, err := s.join(ctx, o, caller.UserID, Owner)
+		if err != nil && store.IsSeparate(ctx) {
+			err = errors.Join(err, s.organizations.Unrestricted().DeleteByID(ctx, o.ID, nil))
+		}
 		return err
 	})
 }
@@ -182,23 +192,23 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 		if err := expected.Check(o.Version); err != nil {
 			return err
 		}
-		return s.remove(ctx, o)
+		return s.remove(ctx, id, expected)
 	})
 }
 
 // remove deletes an organization in the store.DB.Together of ctx, in an order that allows it to be interrupted.
-func (s *Service) remove(ctx context.Context, o Organization) error {
-	if err := s.removals.Add(ctx, o.ID); err != nil {
+func (s *Service) remove(ctx context.Context, id store.ID, expected store.Versions) error {
+	err := s.removals.Around(ctx, id, func(ctx context.Context) error {
+		return s.organizations.Unrestricted().DeleteByID(ctx, id, expected)
+	})
+	if err != nil {
 		return err
 	}
-	if err := s.organizations.Unrestricted().DeleteByID(ctx, o.ID, store.Versions{o.Version}); err != nil {
-		return err
-	}
-	of := store.Eq(resource.OrganizationID, o.ID)
+	of := store.Eq(resource.OrganizationID, id)
 	if _, err := s.memberships.Delete(ctx, of); err != nil {
 		return err
 	}
-	_, err := s.invitations.Delete(ctx, of)
+	_, err = s.invitations.Delete(ctx, of)
 	return err
 }
 
@@ -253,13 +263,16 @@ func (s *Service) ChangeMember(ctx context.Context, caller access.Principal, id,
 		if err != nil {
 			return err
 		}
-		if may := rank(acting(caller, callerRole)); rank(o.roleOf(m)) > may || rank(role) > may {
-			return errAbove()
-		}
-		if o, err = s.setOwner(ctx, id, userID, role == Owner); err != nil {
+		may := s.mayChange(caller, callerRole, m, role)
+		if o, err = s.setOwner(ctx, id, userID, role == Owner, may); err != nil {
 			return err
 		}
-		if m, err = s.memberships.Update(ctx, store.Eq("id", m.ID), store.Set("role", role)); err != nil {
+		m, err = s.memberships.Update(ctx, store.Eq("id", m.ID), store.Set("role", role))
+		if apperr.Is(err, apperr.NotFound) && role == Owner && store.IsSeparate(ctx) { // the member has just left
+			_, undo := s.setOwner(ctx, id, userID, false, nil)
+			err = errors.Join(err, undo)
+		}
+		if err != nil {
 			return err
 		}
 		u, err := s.users.Get(ctx, userID)
@@ -269,9 +282,29 @@ func (s *Service) ChangeMember(ctx context.Context, caller access.Principal, id,
 	return v, err
 }
 
-// setOwner makes a user an owner, or ends that. Conflict: the user is the last owner.
-func (s *Service) setOwner(ctx context.Context, id, userID store.ID, owner bool) (Organization, error) {
+// mayChange returns the check that the caller, who had the role, may give a member another role, or remove the member.
+func (s *Service) mayChange(caller access.Principal, role access.Role, m membership, next access.Role) func(Organization) error {
+	return func(o Organization) error {
+		now := role
+		if role != "" {
+			now = o.roleOf(membership{UserID: caller.UserID, Role: role}) // others may have changed the owners
+		}
+		if may := rank(acting(caller, now)); rank(o.roleOf(m)) > may || rank(next) > may {
+			return errAbove()
+		}
+		return nil
+	}
+}
+
+// setOwner makes a user an owner, or ends that, if check allows it for the organization; nil allows it. Conflict: the user is the last
+// owner.
+func (s *Service) setOwner(ctx context.Context, id, userID store.ID, owner bool, check func(Organization) error) (Organization, error) {
 	return s.organizations.Unrestricted().Modify(ctx, id, func(o *Organization) error {
+		if check != nil {
+			if err := check(*o); err != nil {
+				return err
+			}
+		}
 		switch {
 		case owner:
 			o.addOwner(userID)
@@ -288,14 +321,11 @@ func (s *Service) setOwner(ctx context.Context, id, userID store.ID, owner bool)
 // neither an owner nor an admin of the organization, or an admin removes an owner. Conflict: the user is the last owner.
 func (s *Service) RemoveMember(ctx context.Context, caller access.Principal, id, userID store.ID) error {
 	return s.db.Together(ctx, func(ctx context.Context) error {
-		var o Organization
-		var role access.Role
-		var err error
+		get := s.managed
 		if caller.Is(userID) {
-			o, role, err = s.Get(ctx, caller, id)
-		} else {
-			o, role, err = s.managed(ctx, caller, id)
+			get = s.Get
 		}
+		_, role, err := get(ctx, caller, id)
 		if err != nil {
 			return err
 		}
@@ -303,19 +333,28 @@ func (s *Service) RemoveMember(ctx context.Context, caller access.Principal, id,
 		if err != nil {
 			return err
 		}
-		if !caller.Is(userID) && rank(o.roleOf(m)) > rank(acting(caller, role)) {
-			return errAbove()
+		if caller.Is(userID) {
+			return s.leave(ctx, m, nil)
 		}
-		return s.leave(ctx, m)
+		return s.leave(ctx, m, s.mayChange(caller, role, m, Member))
 	})
 }
 
-// leave ends a membership. The organization decides about owners, so that it is changed first. Conflict: the user is the last owner.
-func (s *Service) leave(ctx context.Context, m membership) error {
-	if _, err := s.setOwner(ctx, m.OrganizationID, m.UserID, false); err != nil {
+// leave ends a membership, if check allows it for the organization; nil allows it. The organization decides about owners, so that it is
+// changed first. Conflict: the user is the last owner.
+func (s *Service) leave(ctx context.Context, m membership, check func(Organization) error) error {
+	if _, err := s.setOwner(ctx, m.OrganizationID, m.UserID, false, check); err != nil {
 		return err
 	}
-	return apperr.Replace(s.memberships.DeleteByID(ctx, m.ID, nil), apperr.NotFound, nil)
+	err := apperr.Replace(s.memberships.DeleteByID(ctx, m.ID, nil), apperr.NotFound, nil)
+	if err != nil || !store.IsSeparate(ctx) {
+		return err
+	}
+	_, err = s.setOwner(ctx, m.OrganizationID, m.UserID, false, nil) // another caller can have made the user an owner in the meantime
+	if apperr.Is(err, apperr.Conflict) {
+		err = errors.Join(err, s.memberships.Insert(ctx, m))
+	}
+	return apperr.Replace(err, apperr.NotFound, nil)
 }
 
 // isAlone reports whether a user is the only member of an organization.
@@ -335,13 +374,19 @@ func (s *Service) MayDelete(ctx context.Context, userID store.ID) error {
 }
 
 // DeleteOf implements user.Dependent. It deletes the organizations of which the user is the only member. Conflict: see MayDelete.
-func (s *Service) DeleteOf(ctx context.Context, userID store.ID) error {
-	return s.eachOf(ctx, userID, func(o Organization, m membership, alone bool) error {
-		if alone {
-			return s.remove(ctx, o)
+func (s *Service) DeleteOf(ctx context.Context, userID store.ID) (err error) {
+	for range 3 { // another caller can change an organization that is deleted
+		err = s.eachOf(ctx, userID, func(o Organization, m membership, alone bool) error {
+			if alone {
+				return s.remove(ctx, o.ID, store.Versions{o.Version})
+			}
+			return s.leave(ctx, m, nil)
+		})
+		if !errors.Is(err, store.ErrStale) {
+			break
 		}
-		return s.leave(ctx, m)
-	})
+	}
+	return err
 }
 
 // eachOf calls do with each organization of a user. alone reports whether the user is its only member.

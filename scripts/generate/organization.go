@@ -100,6 +100,8 @@ func (r *Resource) declareOrganization(c call, wrong *mistakes) {
 		switch {
 		case rule == ruleUser, rule == rulePublic && !reads, rule == ruleOwn:
 			wrong.Add("flag --%s: %s is for members with --own organization; omit the flag", rule, method)
+		case slices.Contains(orgRolesOf(rule), "member"):
+			wrong.Add("flag --role: org:member is every member, who may call %s without the flag; omit it", method)
 		case orgRolesOf(rule) != nil && reads:
 			wrong.Add("flag --role: %s is for all members; name create, update or delete", method)
 		}

@@ -112,6 +112,7 @@ func TestOrganizationMistakes(t *testing.T) {
 		"note a --own organization,list":                     "flag --own: write either organization, or user",
 		"note a --own organization --public list":            "flag --public: with --own organization, list and show are for the same callers; write --public list,show, or omit it",
 		"note a --own organization --public show":            "flag --public: with --own organization, list and show are for the same callers; write --public list,show, or omit it",
+		"note a --own organization --role org:member=update": "flag --role: org:member is every member, who may call update without the flag; omit it",
 		"note organizationId --own organization":             "field organizationId: is a field of every record of an organization; choose another name",
 	} {
 		if _, err := tryDeclare(runtime, true, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
