@@ -61,7 +61,7 @@ func (f *feed[D, V]) Check(ctx context.Context, caller access.Principal) error {
 		f.q, f.digest = f.q.Begin(now), now
 		f.at = f.q.After
 	case now != f.digest:
-		return apperr.New(apperr.Forbidden, "The access of the caller has changed.")
+		return errAccessChanged()
 	}
 	f.caller, f.seen = &caller, seen
 	f.visible, err = f.c.visible(ctx, caller)

@@ -111,7 +111,11 @@ func List[D store.Document, V any](ctx context.Context, c *Collection[D], caller
 		page, err = listExpanded(ctx, c, caller, visible, view)
 	}
 	return page.Then(q, func(ctx context.Context, q listing.Query) (listing.Page[V], error) {
-		return List(ctx, c, caller, q, view)
+		now, err := c.reread(ctx, caller)
+		if err != nil {
+			return listing.Page[V]{}, err
+		}
+		return List(ctx, c, now, q, view)
 	}), err
 }
 

@@ -95,6 +95,31 @@ func (c *Collection[D]) selected(ctx context.Context, caller access.Principal, r
 	return rule(caller), nil
 }
 
+// reread returns the caller with the present memberships. Forbidden: those for the rules of the collection have changed since the
+// request read them.
+func (c *Collection[D]) reread(ctx context.Context, caller access.Principal) (access.Principal, error) {
+	now := caller.Reread()
+	for _, g := range c.groups {
+		before, err := caller.MembershipsIn(ctx, g.members)
+		if err != nil {
+			return now, err
+		}
+		after, err := now.MembershipsIn(ctx, g.members)
+		if err != nil {
+			return now, err
+		}
+		gone := func(m access.Membership) bool { return !slices.Contains(after, m) }
+		if len(before) != len(after) || slices.ContainsFunc(before, gone) {
+			return now, errAccessChanged()
+		}
+	}
+	return now, nil
+}
+
+func errAccessChanged() error {
+	return apperr.New(apperr.Forbidden, "The access of the caller has changed.")
+}
+
 // group returns the reference to the group of the records, or nil.
 func (c *Collection[D]) group() *Reference {
 	i := slices.IndexFunc(c.references, func(r Reference) bool { return r.groups != nil })

@@ -219,3 +219,16 @@ func TestNarrowOwn(t *testing.T) {
 		w.want(own.Create(t.Context(), caller.Principal, o), caller.code)
 	}
 }
+
+// TestReread checks that the pages of an export end when a membership ends.
+func TestReread(t *testing.T) {
+	w := newTeams(t)
+	caller := alice.ForRequest()
+	_, err := List(t.Context(), w.tasks, caller, allRows, node.view)
+	w.want(err, "")
+	_, err = w.tasks.reread(t.Context(), caller)
+	w.want(err, "")
+	w.members.of[alice.UserID] = w.members.of[alice.UserID][:1]
+	_, err = w.tasks.reread(t.Context(), caller)
+	w.want(err, apperr.Forbidden)
+}

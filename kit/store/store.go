@@ -220,12 +220,12 @@ type clockDB struct {
 // ErrNotFound is returned if a filter selects no document.
 var ErrNotFound = apperr.New(apperr.NotFound, "There is no such record.")
 
-// Duplicate returns the Conflict for a duplicate in a unique index with these fields. The error does not name userId, the owner
-// of a record, because no request has this parameter.
+// Duplicate returns the Conflict for a duplicate in a unique index with these fields. The error does not name userId and
+// organizationId, to which a record belongs: another value of them is no remedy.
 func Duplicate(fields ...string) *apperr.Error {
 	err := apperr.New(apperr.Conflict, "A record with the same value already exists.")
 	for _, f := range fields {
-		if f == "userId" {
+		if f == "userId" || f == "organizationId" {
 			continue
 		}
 		err = err.WithFields(apperr.Field{In: "body", Param: f, Code: apperr.FieldConflict, Message: "Another record already has this value."})

@@ -28,6 +28,9 @@ func TestErrors(t *testing.T) {
 			t.Errorf("field %d is %+v", i, f)
 		}
 	}
+	if err := Duplicate("userId", "organizationId", "name"); len(err.Fields) != 1 || err.Fields[0].Param != "name" {
+		t.Errorf("with an owner: %+v", err)
+	}
 	if err := Duplicate(); !apperr.Is(err, apperr.Conflict) || len(err.Fields) != 0 {
 		t.Errorf("Duplicate of no field is %v", err)
 	}
