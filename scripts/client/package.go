@@ -136,14 +136,11 @@ func (w *printer) rows(resources []*resource) {
 		if len(r.files) > 0 {
 			var fields []string
 			for _, f := range r.files {
-				var of []string
+				of := "{}"
 				if f.list {
-					of = append(of, "list: true")
+					of = "{ list: true }"
 				}
-				if f.upload.idempotent() {
-					of = append(of, "idempotent: true")
-				}
-				fields = append(fields, key(f.name)+": {"+strings.Join(of, ", ")+"}")
+				fields = append(fields, key(f.name)+": "+of)
 			}
 			row += ", files: { " + strings.Join(fields, ", ") + " }"
 		}

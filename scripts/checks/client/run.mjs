@@ -17,7 +17,6 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { transformSync } from 'esbuild'
 import { calls } from './calls.mjs'
-import { addFiles } from './with-files.mjs'
 import { root, withBuilt, withService } from '../browser/service.mjs'
 import { totp } from '../browser/totp.mjs'
 
@@ -28,7 +27,7 @@ const generated = join(here, 'generated')
 
 /** The resources of the service: references, enums, defaults, lists, nested and restricted ones. */
 const resources = [
-  'maker name:string:required:unique:search:sort',
+  'maker name:string:required:unique:search:sort photo:image:max=5MB papers:[]file:max=50MB',
   'ware title:string:required:search:sort:filter maker:ref(maker):required:filter parts:[]ref(maker):onDelete=clear '
     + 'state:enum(new,used):default=new:filter:sort kind:enum(tool,toy):required price:decimal:filter size:int:min=1 note:text '
     + 'tags:[]string:filter stock:int:readonly:default=0 heavy:bool:filter extra:json',
@@ -44,8 +43,7 @@ function go(dir, ...args) {
 }
 
 /**
- * Copies the repository to a directory, adds the resources, and writes their client to generated. In it, gift cards have no Idempotency-Key, and
- * makers have files.
+ * Copies the repository to a directory, adds the resources, and writes their client to generated. In it, gift cards have no Idempotency-Key.
  */
 function addResources(dir) {
   const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 })
@@ -57,7 +55,6 @@ function addResources(dir) {
   const document = JSON.parse(readFileSync(file, 'utf8'))
   const { post } = document.paths['/gift-cards']
   post.parameters = post.parameters.filter(({ name }) => name !== 'Idempotency-Key')
-  addFiles(document)
   writeFileSync(file, JSON.stringify(document))
   go(dir, 'run', './scripts/client', '--out', generated)
 }
@@ -107,7 +104,7 @@ symlinkSync(generated, installed)
 tool('tsc')
 
 await withBuilt(async (binary) => {
-  await withService(binary, { PUBLIC_SIGNUP: 'true' }, async (service) => {
+  await withService(binary, { PUBLIC_SIGNUP: 'true', PUBLIC_URL: 'https://api.example.com' }, async (service) => {
     for (const file of readdirSync(build).filter((name) => name.endsWith('.js')).sort()) {
       const program = await import(join(build, file))
       if (!program.run) continue // has only types

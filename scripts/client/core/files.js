@@ -22,11 +22,11 @@ function uploader(onProgress) {
 
 /** Returns the properties of a resource for its fields with files. send makes a request; address returns the URL of a path. */
 function fileFields({ path, files = {} }, ids, send, address) {
-  const fields = Object.entries(files).map(([name, { list, idempotent }]) => {
+  const fields = Object.entries(files).map(([name, { list }]) => {
     const all = `${path}/{}/${name}`
     const one = list ? `${all}/{}` : all
     const upload = async (target, blob, options) => {
-      const rest = { query: { filename: blob.name }, blob, etag: target?.etag, idempotent, safe: !list || idempotent }
+      const rest = { query: { filename: blob.name }, blob, etag: target?.etag, safe: !list }
       return send(list ? 'POST' : 'PUT', all, [...ids, target], { ...options, ...rest })
     }
     // The last argument is the options; a list has the file before it.
