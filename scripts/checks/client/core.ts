@@ -38,7 +38,7 @@ export async function run(service: Service) {
 
 async function records(api: Client) {
   const maker = await api.makers.create({ name: 'Edith' })
-  assert.deepEqual(Object.keys(maker), ['id', 'name', 'userId', 'createdAt', 'updatedAt']) // the ETag is not enumerable
+  assert.deepEqual(Object.keys(maker), ['id', 'name', 'photo', 'papers', 'userId', 'createdAt', 'updatedAt']) // the ETag is not enumerable
   const renamed = await api.makers.update(maker, { name: 'Edith Clarke' })
   await assert.rejects(api.makers.update(maker, { name: 'Late' }), { status: 412, code: 'precondition_failed' })
   await assert.rejects(api.makers.delete(maker), { status: 412 })
