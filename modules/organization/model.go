@@ -50,6 +50,18 @@ type View struct {
 	UpdatedAt store.Time `json:"updatedAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	Organization
 
+// expandedView is the representation in other resources. It has no role, which is the caller's.
+type expandedView struct {
+	ID store.ID `json:"id"`
+	Input
+	CreatedAt store.Time `json:"createdAt"`
+	UpdatedAt store.Time `json:"updatedAt"`
+}
+
+func (o Organization) expanded() expandedView {
+	return expandedView{ID: o.ID, Input: o.Input, CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt}
+}
+
 // View returns the representation without the role of the caller.
 func (o Organization) View() View {
 	return View{ID: o.ID, Input: o.Input, CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt}

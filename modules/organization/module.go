@@ -49,7 +49,7 @@ func New(d kit.Deps, s Settings, users Users) *Module {
 		limiter: d.Limiter, emails: d.Email, now: d.Now,
 	}
 	d.Resources = &kit.Resources{} // organizations are in neither imports nor webhooks
-	service.organizations = resource.Open(d, spec().Store(), Organization.View, resource.Member("id"), resource.Member("id"))
+	service.organizations = resource.Open(d, spec().Store(), Organization.expanded, resource.Member("id"), resource.Member("id"))
 	service.organizations.Members("id", service)
 	service.memberships = resource.Open(d, membershipSpec(), membership.view, resource.None, resource.None,
 		resource.To(resource.OrganizationID, service.organizations, resource.Cascade)).Unrestricted()
