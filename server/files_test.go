@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/store"
+	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/kit/store/mongo/mongotest"
 	"example.com/ginseng/testkit/testdb"
 )
@@ -117,6 +119,43 @@ func TestFilesCheck(t *testing.T) {
 	}
 	if code := p.Stop(syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestFilesCheckChangesNothing runs the command with databases and directories that no service has used, and without the directory of a
+// service.
+func TestFilesCheckChangesNothing(t *testing.T) {
+	t.Parallel()
+	address := mongotest.New(t)
+	unmounted, empty := filepath.Join(t.TempDir(), "unmounted"), t.TempDir()
+	settings := []string{"DATABASE_URL=" + address.String(), "FILES_SHARED=true"}
+	fails := func(name, dir, reason string) {
+		t.Helper()
+		code, _, stderr := does(t, t.TempDir(), append(settings, "FILES_URL=file:"+dir), "files", "check", "--delete")
+		if code != exitSettings || !strings.Contains(stderr, "FILES_URL: ") || !strings.Contains(stderr, reason) {
+			t.Errorf("%s: exit code %d: %s", name, code, stderr)
+		}
+	}
+	fails("a directory that does not exist", unmounted, "no such file")
+	fails("a database that no service has used", empty, "start the service once")
+	db, err := engines.Open(t.Context(), address.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := db.Names(t.Context())
+	if err := errors.Join(err, db.Close()); err != nil || len(names) != 0 {
+		t.Errorf("the command has created %v, %v", names, err)
+	}
+	p := start(t, t.TempDir(), append(settings, "FILES_URL=file:"+t.TempDir())...)
+	fails("another directory", empty, "mount")
+	if code := p.Stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if _, err := os.Stat(unmounted); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory was created: %v", err)
+	}
+	if entries, err := os.ReadDir(empty); err != nil || len(entries) != 0 {
+		t.Errorf("%v, %v, want an empty directory", entries, err)
 	}
 }
 

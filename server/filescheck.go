@@ -14,6 +14,7 @@ import (
 
 	"example.com/ginseng/kit/command"
 	"example.com/ginseng/kit/files"
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/kit/store/sqlite"
 )
@@ -28,6 +29,8 @@ that is missing, and for each file that no record refers to:
 
 The service deletes unreferenced files itself: an hour after the record was changed or deleted, other files within a day.
 The exit code is 1 if a file is missing.
+
+After a restore of an older database, --delete deletes the files that are newer than the database.
 
 With the embedded database, the command reads a snapshot, which needs as much space as the database, in the same directory.
 
@@ -53,28 +56,39 @@ func (p program) files(ctx context.Context, args []string, stdout, stderr io.Wri
 		if s.Files.FilesURL == "" {
 			return errors.New("FILES_URL is not set, so the service stores no files")
 		}
-		if o.Files, err = openFiles(s, o.Log); err != nil {
+		local, err := files.OpenLocal(s.Files.dir())
+		if err != nil {
+			return invalidSetting("FILES_URL", err)
+		}
+		o.Files.Store = local
+		path := engines.Path(s.DatabaseURL)
+		if path == "" {
+			o.DB, err = openDatabase(ctx, s.DatabaseURL)
+			o.DB = unprepared{o.DB}
 			return err
 		}
-		address := s.DatabaseURL
-		if path := engines.Path(address); path != "" {
-			snapshot = time.Now()
-			if address, cleanUp, err = takeSnapshot(ctx, path); err != nil {
-				return err
-			}
+		snapshot = time.Now()
+		address, remove, err := takeSnapshot(ctx, path)
+		if cleanUp = remove; err == nil {
+			o.DB, err = openDatabase(ctx, address)
 		}
-		o.DB, err = openDatabase(ctx, address)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if err := claimFiles(ctx, s, handler.deps.Files); err != nil {
-		return err
+	if err := handler.deps.Files.Enter(ctx); err != nil {
+		return invalidSetting("FILES_URL", err)
 	}
 	return checkFiles(ctx, handler.deps.Files, snapshot, *remove, stdout)
 }
+
+// unprepared is a database whose collections and indexes are not created.
+type unprepared struct{ store.DB }
+
+// Prepare does nothing.
+func (unprepared) Prepare(context.Context) error { return nil }
 
 // takeSnapshot copies the embedded database, which a running service has locked. It returns the address of the copy, and a function
 // that removes it.

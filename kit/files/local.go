@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"example.com/ginseng/kit/store"
@@ -18,8 +19,9 @@ import (
 // Local is a Store in a directory of the local disk, or of a disk that all instances mount. A file has the name of its ID, in a
 // subdirectory with the last two digits of the ID. The names of users are no part of paths.
 type Local struct {
-	root *os.Root
-	dir  string // path of root
+	root   *os.Root
+	dir    string   // path of root
+	synced sync.Map // the subdirectories whose names are durable
 }
 
 // incoming is the subdirectory of files that are not yet complete.
@@ -27,14 +29,38 @@ const incoming = "incoming"
 
 // NewLocal returns the Store in the directory. It creates the directory if it is missing, accessible only to its owner.
 func NewLocal(dir string) (*Local, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := createDir(dir); err != nil {
 		return nil, fmt.Errorf("create the directory of files: %w", err)
 	}
+	return OpenLocal(dir)
+}
+
+// OpenLocal is NewLocal for a directory that must exist, for example because it must be mounted.
+func OpenLocal(dir string) (*Local, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the directory of files: %w", err)
 	}
-	return &Local{root, dir}, nil
+	return &Local{root: root, dir: dir}, nil
+}
+
+// createDir creates a directory and its parents if they are missing. Their names are durable when it returns.
+func createDir(dir string) error {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(dir)
+	if err := createDir(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	d, err := os.Open(parent)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // place returns the subdirectory and the path of a file.
@@ -89,13 +115,19 @@ func (l *Local) bring(temporary string, from *os.File, size int64) error {
 	return errors.Join(err, to.Close())
 }
 
-// makeDir creates a subdirectory if it is missing.
+// makeDir creates a subdirectory if it is missing. Its name is durable when makeDir returns, also if another call has just created it.
 func (l *Local) makeDir(dir string) error {
-	err := l.root.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrExist) {
+	if _, ok := l.synced.Load(dir); ok {
 		return nil
 	}
-	return errors.Join(err, l.syncDir("."))
+	if err := l.root.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := l.syncDir("."); err != nil {
+		return err
+	}
+	l.synced.Store(dir, true)
+	return nil
 }
 
 // syncDir makes the names in a directory durable.

@@ -49,6 +49,22 @@ func (f *Files) Claim(ctx context.Context, shared bool) error {
 	return err
 }
 
+// Enter is Claim for a program that changes nothing. It fails if Claim has not created the subdirectory, or if it is not there.
+func (f *Files) Enter(ctx context.Context) error {
+	local, ok := f.store.(*Local)
+	if !ok {
+		return nil
+	}
+	known, err := f.markers.Get(ctx, markerID)
+	if isMissing(err) {
+		return errors.New("no service with this database has used a directory of files yet; start the service once")
+	}
+	if err != nil {
+		return err
+	}
+	return local.enter(known.Marker.Hex(), false)
+}
+
 // enter makes a subdirectory the directory of all files. If create is true, it creates the subdirectory if it is missing.
 func (l *Local) enter(name string, create bool) error {
 	if create {
@@ -58,12 +74,13 @@ func (l *Local) enter(name string, create bool) error {
 	}
 	root, err := l.root.OpenRoot(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the directory has no subdirectory %s, in which the other instances have stored files; mount the directory that they use", name)
+		return fmt.Errorf("the directory has no subdirectory %s, in which the service has stored its files; mount or restore the directory that it uses", name)
 	}
 	if err != nil {
 		return err
 	}
 	_ = l.root.Close()
 	l.root, l.dir = root, l.dir+"/"+name
+	l.synced.Clear()
 	return nil
 }
