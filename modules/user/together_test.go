@@ -140,3 +140,19 @@ func TestFailedLink(t *testing.T) {
 		}
 	})
 }
+
+// guardData is a lateData that can reject the deletion.
+type guardData struct{ lateData }
+
+func (*guardData) MayDelete(context.Context, store.ID) error { return nil }
+
+// TestGuardsDeleteFirst checks that a Guard deletes its data before other Dependents: its error then leaves theirs.
+func TestGuardsDeleteFirst(t *testing.T) {
+	t.Parallel()
+	m := &Module{Service: &Service{dependents: []Dependent{&lateData{}}}}
+	m.OnDelete(&lateData{})
+	m.OnDelete(&guardData{})
+	if _, ok := m.dependents[0].(Guard); !ok || len(m.dependents) != 3 {
+		t.Errorf("the dependents are %T", m.dependents)
+	}
+}
