@@ -33,6 +33,7 @@ type Deps struct {
 	Limiter     *ratelimit.Limiter
 	Cursors     listing.Cursors
 	Digest      func(parts ...string) []byte   // HMAC-SHA-256 of the parts, with a key from MASTER_KEY
+	OldDigests  []func(parts ...string) []byte // Digest with the other keys of MASTER_KEY, to verify what was made before a rotation
 	HTTP        http.RoundTripper              // for requests to other services; traced if traces are enabled
 	Development bool                           // APP_ENV is development
 	PublicURL   string                         // where clients reach the service, such as https://api.example.com; "": unknown, so there are no absolute links

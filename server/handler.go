@@ -68,9 +68,13 @@ func NewDeps(o DepsOptions) kit.Deps {
 	o.Files.DB, o.Files.Now, o.Files.Log = db, o.Now, o.Log
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxConnsPerHost, transport.MaxIdleConnsPerHost, transport.MaxResponseHeaderBytes = maxConnsPerHost, maxConnsPerHost, maxResponseHeader
+	var old []func(...string) []byte
+	for _, key := range o.MasterKeys[1:] {
+		old = append(old, keyedDigest(key))
+	}
 	return kit.Deps{
 		Name: o.Name, DB: db, Now: o.Now, Log: o.Log, Email: queue, Hasher: o.Observer.Hasher(o.Hasher), Limiter: limiter,
-		Cursors: listing.NewCursors(o.MasterKeys...), Digest: keyedDigest(o.MasterKeys[0]), HTTP: o.Observer.Transport(transport), Development: o.Development, PublicURL: o.PublicURL,
+		Cursors: listing.NewCursors(o.MasterKeys...), Digest: keyedDigest(o.MasterKeys[0]), OldDigests: old, HTTP: o.Observer.Transport(transport), Development: o.Development, PublicURL: o.PublicURL,
 		Resources: &kit.Resources{}, SealKeys: func(purpose string) seal.Keys { return sealKeys(o.MasterKeys, purpose) }, Routes: &route.Table{},
 		Files: files.New(o.Files),
 	}

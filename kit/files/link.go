@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"encoding/base64"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,9 +14,10 @@ import (
 
 // Links makes and verifies links, which let anyone read a file for some time.
 type Links struct {
-	PublicURL string                       // where clients reach the service (kit.Deps.PublicURL); "": unknown
-	Digest    func(parts ...string) []byte // kit.Deps.Digest
-	Now       func() time.Time
+	PublicURL  string                         // where clients reach the service (kit.Deps.PublicURL); "": unknown
+	Digest     func(parts ...string) []byte   // kit.Deps.Digest
+	OldDigests []func(parts ...string) []byte // kit.Deps.OldDigests; links that were made with one of them are valid, too
+	Now        func() time.Time
 }
 
 // Target is what a link is for: this version of the file of a record.
@@ -46,7 +48,7 @@ func (l Links) New(path string, target Target, ttl time.Duration) (*Link, error)
 	}
 	at := l.Now().Add(ttl + time.Second - 1).Truncate(time.Second)
 	expires := strconv.FormatInt(at.Unix(), 10)
-	query := url.Values{"expires": {expires}, "signature": {l.sign(target, expires)}}
+	query := url.Values{"expires": {expires}, "signature": {sign(l.Digest, target, expires)}}
 	return &Link{URL: l.PublicURL + path + "?" + query.Encode(), ExpiresAt: store.At(at)}, nil
 }
 
@@ -60,7 +62,7 @@ func (l Links) Verify(query url.Values, target Target) (left time.Duration, err 
 		return 0, errLink()
 	}
 	copy(target.File[:], data)
-	if err != nil || len(query["expires"]) != 1 || len(query["signature"]) != 1 || !hmac.Equal([]byte(signature), []byte(l.sign(target, expires))) {
+	if err != nil || len(query["expires"]) != 1 || len(query["signature"]) != 1 || !l.signed(signature, target, expires) {
 		return 0, errLink()
 	}
 	seconds, err := strconv.ParseInt(expires, 10, 64)
@@ -74,10 +76,17 @@ func (l Links) Verify(query url.Values, target Target) (left time.Duration, err 
 	return left, nil
 }
 
+// signed reports whether the signature of a link is valid.
+func (l Links) signed(signature string, target Target, expires string) bool {
+	return slices.ContainsFunc(slices.Concat([]func(...string) []byte{l.Digest}, l.OldDigests), func(digest func(...string) []byte) bool {
+		return hmac.Equal([]byte(signature), []byte(sign(digest, target, expires)))
+	})
+}
+
 // sign returns the signature of a link. It begins with the ID of the file, so that a link to a file that was replaced can be told from
 // one that was changed.
-func (l Links) sign(target Target, expires string) string {
-	mac := l.Digest("file link", target.Collection, target.Record.Hex(), target.Field, target.File.Hex(), expires)
+func sign(digest func(parts ...string) []byte, target Target, expires string) string {
+	mac := digest("file link", target.Collection, target.Record.Hex(), target.Field, target.File.Hex(), expires)
 	return base64.RawURLEncoding.EncodeToString(append(target.File[:], mac...))
 }
 

@@ -80,6 +80,15 @@ func TestLinks(t *testing.T) {
 			}
 		})
 	}
+	rotated := links
+	rotated.Digest = func(parts ...string) []byte { return digest(append(parts, "new key")...) }
+	if _, err := rotated.Verify(valid, target); !apperr.Is(err, apperr.Forbidden) {
+		t.Errorf("with another key: %v", err)
+	}
+	rotated.OldDigests = []func(...string) []byte{digest}
+	if _, err := rotated.Verify(valid, target); err != nil {
+		t.Errorf("after a rotation of the key: %v", err)
+	}
 	links.PublicURL = ""
 	if _, err := links.New("/x", target, time.Minute); !apperr.Is(err, apperr.NotSupported) {
 		t.Errorf("without PUBLIC_URL: %v", err)

@@ -101,7 +101,7 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		see: see, change: change, references: references,
 	}
 	c.files, c.fileFields = d.Files, fileFieldsOf(reflect.TypeFor[D]())
-	c.links = files.Links{PublicURL: d.PublicURL, Digest: d.Digest, Now: d.Now}
+	c.links = files.Links{PublicURL: d.PublicURL, Digest: d.Digest, OldDigests: d.OldDigests, Now: d.Now}
 	if d.Files != nil { // nil in tests
 		var list files.ListRecords
 		if c.fileFields != nil {
