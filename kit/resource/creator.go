@@ -63,7 +63,7 @@ func (c *Creator[D, In]) Create(ctx context.Context, caller access.Principal, in
 		return doc, err
 	}
 	stored, err := c.store(ctx, caller, doc)
-	if list := c.records.filesOf(doc); err != nil && list != nil {
+	if list := c.records.filesOf(doc); err != nil && list != nil && !store.InAtomic(ctx) {
 		c.records.files.Remove(ctx, err, list...)
 	}
 	return stored, err

@@ -93,14 +93,43 @@ func (c *Collection[D]) putFiles(ctx context.Context, caller access.Principal, d
 }
 
 func (c *Collection[D]) putField(ctx context.Context, caller access.Principal, id store.ID, f fileField, list []*files.File) error {
-	if len(list) == 0 {
+	if !slices.ContainsFunc(list, isStaged) {
 		return nil
+	}
+	if store.InAtomic(ctx) {
+		return errFilesInAtomic
 	}
 	owner := files.Owner{Collection: c.name, Field: f.name, Record: id}
 	if caller.IsUser() {
 		owner.Uploader = &caller.UserID
 	}
 	return c.files.Put(ctx, owner, list...)
+}
+
+// errFilesInAtomic is returned because a transaction can be rolled back, but not the storage of files.
+var errFilesInAtomic = errors.New("resource: a file that was received with the request cannot be stored in an Atomic: call Collection.StoreFiles before it")
+
+// StoreFiles stores the files among the changes of the record with the ID, and calls write, which writes the record: with Update and the
+// same changes, or with Create and a record that has the same files. write can do that in an Atomic, where Create and Update cannot store
+// files. StoreFiles returns the error of write. It removes the files to which no record refers afterwards.
+func (c *Collection[D]) StoreFiles(
+	ctx context.Context, caller access.Principal, id store.ID, changes []store.Change, write func() error,
+) (err error) {
+	ofFiles, _ := c.takeFileChanges(changes)
+	var added []*files.File
+	for _, f := range ofFiles {
+		added = append(added, f.add...)
+		if err == nil {
+			err = c.putField(ctx, caller, id, f.fileField, f.add)
+		}
+	}
+	if err == nil {
+		err = write()
+	}
+	if len(added) > 0 {
+		c.files.Remove(ctx, err, added...)
+	}
+	return err
 }
 
 // isStaged reports whether the bytes of a file are not stored yet.
@@ -204,7 +233,7 @@ func (c *Collection[D]) updateFiles(
 	if err == nil {
 		doc, err = c.writeFiles(ctx, caller, stored, versions, ofFiles, others)
 	}
-	if err != nil {
+	if err != nil && !store.InAtomic(ctx) { // otherwise, StoreFiles does
 		c.files.Remove(ctx, err, added...)
 	}
 	return doc, err

@@ -251,6 +251,55 @@ func TestCheckReadsFilesOnly(t *testing.T) {
 	}
 }
 
+// TestFilesInAtomic writes records with files in an Atomic, which is rolled back and repeated, as on MongoDB after a conflict.
+func TestFilesInAtomic(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, testdb.Open(t))
+	if err := l.db.Atomic(t.Context(), func(context.Context) error { return nil }); apperr.Is(err, apperr.NotSupported) {
+		t.Skip("SKIPPED: the database has no transactions")
+	}
+	master := access.Principal{Master: true}
+	a, err := l.create("one", nil)
+	l.must(err)
+	twice := func(write func(ctx context.Context) error) error {
+		for _, failure := range []error{errKilled, nil} {
+			err := l.db.Atomic(l.Context(), func(ctx context.Context) error { return cmp.Or(write(ctx), failure) })
+			if !errors.Is(err, errKilled) {
+				return err
+			}
+		}
+		return nil
+	}
+	changes := []store.Change{store.Set("cover", l.upload("new")), store.Set("shots", []files.File{*l.upload("third")})}
+	update := func(ctx context.Context) error {
+		_, err := l.albums.Update(ctx, master, a.ID, nil, changes...)
+		return err
+	}
+	b := l.newAlbum("two")
+	b.Cover, b.Shots = l.upload("cover"), []files.File{*l.upload("first")}
+	create := func(ctx context.Context) error { return l.albums.Create(ctx, master, b) }
+	for _, write := range []func(context.Context) error{update, create} {
+		if err := twice(write); err == nil || !strings.Contains(err.Error(), "StoreFiles") {
+			t.Errorf("without StoreFiles: %v", err)
+		}
+	}
+	l.must(l.albums.StoreFiles(l.Context(), master, a.ID, changes, func() error { return twice(update) }))
+	l.must(l.albums.StoreFiles(l.Context(), master, b.ID, []store.Change{store.Set("cover", b.Cover), store.Set("shots", b.Shots)}, func() error { return twice(create) }))
+	changes = []store.Change{store.Set("cover", l.upload("new"))} // changes nothing
+	l.must(l.albums.StoreFiles(l.Context(), master, a.ID, changes, func() error { return twice(update) }))
+	changes = []store.Change{store.Set("cover", l.upload("not stored"))}
+	if err := l.albums.StoreFiles(l.Context(), master, a.ID, changes, func() error { return store.ErrStale }); !errors.Is(err, store.ErrStale) {
+		t.Error("the error of the function is lost")
+	}
+	stored := 0
+	for range l.local.List(l.Context()) {
+		stored++
+	}
+	if n := l.check(); n != 6 || stored != 7 { // the replaced cover is deleted later
+		t.Errorf("%d files, %d before the sweep", n, stored)
+	}
+}
+
 // TestAddFilesAtOnce adds files to a list concurrently.
 func TestAddFilesAtOnce(t *testing.T) {
 	t.Parallel()

@@ -12,9 +12,12 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Create stores a new record. The see and change parameters of Open do not apply: the router decides who may create. ValidationFailed: a reference refers to a record that the caller may not see. NotFound: the
-// caller may not see the parent. Forbidden: the caller may not choose another user as the owner, or the rules of the parent
-// apply and the caller may not change the parent. Conflict: see store.Collection.Insert.
+// Create stores a new record. The see and change parameters of Open do not apply: the router decides who may create. ValidationFailed:
+// a reference refers to a record that the caller may not see. NotFound: the caller may not see the parent. Forbidden: the caller may not
+// choose another user as the owner, or the rules of the parent apply and the caller may not change the parent. Conflict: see
+// store.Collection.Insert.
+//
+// In an Atomic, Create cannot store files that were received with the request: call StoreFiles before it. Creator.Create does that.
 func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc D) error {
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
@@ -64,7 +67,7 @@ func (c *Collection[D]) create(ctx context.Context, caller access.Principal, doc
 // not see. store.ErrStale: the record has none of the versions. Conflict: see store.Collection.Update.
 //
 // The value of a change of files is a *files.File, or a []files.File that is added to the stored list; nil removes the files. Conflict:
-// the list would have more than files.MaxItems files.
+// the list would have more than files.MaxItems files. In an Atomic, Update cannot store files: call StoreFiles before it.
 func (c *Collection[D]) Update(
 	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, changes ...store.Change,
 ) (doc D, err error) {

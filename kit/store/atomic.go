@@ -156,6 +156,12 @@ func AfterCommit(ctx context.Context, f func()) {
 	}
 }
 
+// InAtomic reports whether ctx belongs to an Atomic or a Together, whose function can be rolled back and repeated.
+func InAtomic(ctx context.Context) bool {
+	_, ok := ctx.Value(commitKey{}).(*Commit)
+	return ok
+}
+
 // IsSeparate reports whether ctx belongs to a Together on a server without transactions. Other callers then see each write
 // before the function of the Together returns.
 func IsSeparate(ctx context.Context) bool {
