@@ -91,16 +91,23 @@ func (a Authenticator) handle(g *gin.Context, authenticate func(*gin.Context) (a
 	}
 	if err == nil && a.Transfers != nil {
 		var leave func()
-		leave, err = a.Transfers.begin(g, &a.route)
+		leave, err = a.Transfers.begin(g, &a.route, func(took time.Duration) (err error) {
+			end, err = a.received(g, took)
+			return err
+		})
 		defer leave()
 	}
-	if err == nil && end == nil {
-		end, err = a.beginWrite(g, caller)
+	if err == nil && end == nil && !rest.HasParts(g) {
+		end, err = a.beginWrite(g, caller, 0)
 	}
-	if end != nil {
+	if end != nil || rest.HasParts(g) {
 		ctx, rolledBack := store.WithRollbacks(g.Request.Context())
 		g.Request = g.Request.WithContext(ctx)
-		defer func() { endAfter(rolledBack(), end) }()
+		defer func() {
+			if end != nil {
+				endAfter(rolledBack(), end)
+			}
+		}()
 	}
 	if err != nil {
 		rest.Fail(g, err)
@@ -136,7 +143,7 @@ func author(g *gin.Context, caller access.Principal) store.Author {
 func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (access.Principal, error)) (caller access.Principal, end func(), err error) {
 	ctx := g.Request.Context()
 	if sender := a.largeBodySender(g); sender.IsUser() {
-		end, err = a.Writes.begin(ctx, a.writer(sender), a.writeSize(g))
+		end, err = a.Writes.begin(ctx, a.writer(sender), a.writeSize(g), 0)
 		if err != nil {
 			return caller, nil, err
 		}
@@ -160,13 +167,27 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 	return caller, end, nil
 }
 
-// beginWrite counts the request toward the limit of UserWrites, if it is a change by a user. The bytes of files do not count.
-func (a Authenticator) beginWrite(g *gin.Context, caller access.Principal) (end func(), err error) {
+// beginWrite counts the request toward the limit of UserWrites, if it is a change by a user; for wait, see UserWrites.begin. The bytes
+// of files do not count.
+func (a Authenticator) beginWrite(g *gin.Context, caller access.Principal, wait time.Duration) (end func(), err error) {
 	_, inProcess := route.CalledBy(g)
 	if !caller.IsUser() || a.route.Method == http.MethodGet || a.route.Upload != nil || inProcess {
 		return nil, nil
 	}
-	return a.Writes.begin(g.Request.Context(), a.writer(caller), a.writeSize(g))
+	return a.Writes.begin(g.Request.Context(), a.writer(caller), a.writeSize(g), wait)
+}
+
+// received is called when the files of a request were received. If that took long, it verifies the caller again. A form then counts
+// toward the limit of UserWrites, for which it waits longer than other requests, because the client would have to send the files again.
+func (a Authenticator) received(g *gin.Context, took time.Duration) (end func(), err error) {
+	if took > a.Transfers.recheck {
+		caller, err := a.same(g.Request.Context(), g)
+		if err != nil {
+			return nil, err
+		}
+		rest.SetCaller(g, caller) // without the memberships that have been read
+	}
+	return a.beginWrite(g, rest.Caller(g), afterFiles)
 }
 
 // writeSize returns the size of a request for the limit of UserWrites: the number of bytes read from the body. If no bytes have
@@ -343,7 +364,7 @@ func (a Authenticator) Verify(ctx context.Context, g *gin.Context) (access.Princ
 	}
 	caller, err := a.verifyUser(ctx, access.Client{}, token)
 	if err == nil {
-		err = (&route.Route{Method: g.Request.Method}).CheckRestriction(caller)
+		err = (&route.Route{Method: g.Request.Method, Restricted: a.route.Restricted, Read: a.route.Read}).CheckRestriction(caller)
 	}
 	return caller, err
 }

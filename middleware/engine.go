@@ -238,8 +238,9 @@ type BodyLimits struct {
 }
 
 // NewBodyLimits returns BodyLimits that limit bodies to SmallBody bytes, to largest on routes with route.LargeBody, or to the limit
-// of route.Raw. A multipart body with files has the limit of its files besides. If largest is smaller than SmallBody, largest is the limit of every route without route.Raw. timeout is the time from
-// the header to the end of the body. A body waits for memory for at most a third of the timeout.
+// of route.Raw. A multipart body on a route with route.Files has largest for its parameters, and the limits of its files besides. If
+// largest is smaller than SmallBody, largest is the limit of every route without route.Raw. timeout is the time from the header to the
+// end of the body. A body waits for memory for at most a third of the timeout.
 func NewBodyLimits(largest int64, timeout time.Duration) *BodyLimits {
 	return &BodyLimits{
 		largest: largest, timeout: timeout, anonymous: slot.NewShares(max(anonymousBodies, 4*largest)), users: slot.NewShares(max(userBodies, 4*largest)),
@@ -285,9 +286,9 @@ func (l *BodyLimits) Handler(row *route.Route) gin.HandlerFunc {
 			g.Header("Connection", "close")
 			rest.SetRaw(g, nil)
 		case row.Files && strings.EqualFold(g.ContentType(), "multipart/form-data"):
-			body.streamed, body.closes, body.size = true, true, row.MaxForm(size)
+			body.streamed, body.closes, body.size = true, true, row.MaxForm(l.largest)
 			g.Header("Connection", "close")
-			rest.SetParts(g, row.List.Files, size, func() error { return body.acquire(l.forms, size) })
+			rest.SetParts(g, row.List.Files, l.largest, func() error { return body.acquire(l.forms, l.largest) })
 		case row.Raw > 0:
 			body.streamed = true
 			rest.SetRaw(g, func() { body.streamed = false })

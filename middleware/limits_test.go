@@ -267,11 +267,11 @@ func TestPause(t *testing.T) {
 func TestForgetUsers(t *testing.T) {
 	t.Parallel()
 	w, id := NewUserWrites(1, time.Millisecond), writer{user: store.NewID()}
-	end, err := w.begin(t.Context(), id, 0)
+	end, err := w.begin(t.Context(), id, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.begin(t.Context(), id, 0); !apperr.Is(err, apperr.TooManyRequests) {
+	if _, err := w.begin(t.Context(), id, 0, 0); !apperr.Is(err, apperr.TooManyRequests) {
 		t.Error(err)
 	}
 	if end(); w.running.InUse(id) {

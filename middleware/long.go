@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 )
@@ -70,16 +71,22 @@ func (l *LongResponses) pace(ctx context.Context, read func() error) error {
 	}
 }
 
-// same verifies the credential of a request again, and fails if the role or the restriction of the caller has changed since the
-// export or the stream began.
+// same verifies the credential of a request again; see Authenticator.same.
 func (l *LongResponses) same(ctx context.Context, g *gin.Context) error {
+	_, err := l.authenticator.same(ctx, g)
+	return err
+}
+
+// same verifies the credential of a request that takes long again, and fails if the role or the restriction of the caller has changed
+// since the request began.
+func (a Authenticator) same(ctx context.Context, g *gin.Context) (access.Principal, error) {
 	caller := rest.Caller(g)
 	if !caller.IsUser() {
-		return nil // the access of the master key and of anonymous callers does not change
+		return caller, nil // the access of the master key and of anonymous callers does not change
 	}
-	now, err := l.authenticator.Verify(ctx, g)
+	now, err := a.Verify(ctx, g)
 	if err == nil && (now.Role != caller.Role || (now.Restriction == nil) != (caller.Restriction == nil)) {
 		err = apperr.New(apperr.Forbidden, "The access of the caller has changed.")
 	}
-	return err
+	return now, err
 }

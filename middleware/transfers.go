@@ -26,6 +26,7 @@ type Transfers struct {
 	callers *slot.Keyed[string] // transfers of each user or, without a user, of each network
 	all     *semaphore.Weighted
 	window  time.Duration // see pace
+	recheck time.Duration // after an upload of this time, the credential is verified again
 }
 
 const (
@@ -34,19 +35,22 @@ const (
 	transferRate    = 8 << 10 // bytes per second
 	transferWindow  = 30 * time.Second
 	storeRate       = 10 << 20 // bytes per second: what a disk writes at least
+	transferRecheck = 10 * time.Second
+	afterFiles      = 25 * time.Second // how long a form whose files were received waits for other changes of the user
 )
 
 // NewTransfers returns Transfers that receive files with f.
 func NewTransfers(f *files.Files) *Transfers {
 	return &Transfers{
 		files: f, callers: slot.NewKeyed[string](callerTransfers, 0), all: semaphore.NewWeighted(maxTransfers), window: transferWindow,
+		recheck: transferRecheck,
 	}
 }
 
-// begin begins the transfer of the request, if it has one, and receives the files of a multipart body with files. The caller must be
-// set. end must be called after the request, also after an error. TooManyRequests: the caller has too many transfers. Unavailable:
-// the instance has. begin also returns the errors of rest.ReceiveParts.
-func (t *Transfers) begin(g *gin.Context, r *route.Route) (end func(), err error) {
+// begin begins the transfer of the request, if it has one. The files of its body can be received from now on, and received is then
+// called. The caller must be set. end must be called after the request, also after an error. TooManyRequests: the caller has too many
+// transfers. Unavailable: the instance has.
+func (t *Transfers) begin(g *gin.Context, r *route.Route, received func(time.Duration) error) (end func(), err error) {
 	isForm := rest.HasParts(g)
 	if r.Upload == nil && !r.Download && !isForm {
 		return func() {}, nil
@@ -70,10 +74,12 @@ func (t *Transfers) begin(g *gin.Context, r *route.Route) (end func(), err error
 	case body != nil:
 		body.pace, body.limit = speed, limit
 	}
-	if isForm {
-		err = rest.ReceiveParts(g, t.files)
-	}
-	return end, err
+	begun := time.Now()
+	rest.SetAllowFiles(g, rest.AllowFiles{
+		Files: t.files, LateQuota: r.Idempotent && g.GetHeader("Idempotency-Key") != "", // a repetition stores nothing
+		Done: func() error { return received(time.Since(begun)) },
+	})
+	return end, nil
 }
 
 // acquire counts a transfer.

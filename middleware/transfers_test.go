@@ -11,12 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"golang.org/x/sync/semaphore"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/listing"
 	"example.com/ginseng/kit/rest"
@@ -38,6 +40,12 @@ const (
 // is the number of transfers of the instance. begun, if it is not nil, is called when an upload begins.
 func serveFiles(t *testing.T, all int64, window time.Duration, begun func()) (url string) {
 	t.Helper()
+	return serveFilesTo(t, users{}, all, window, begun)
+}
+
+// serveFilesTo is serveFiles with a verifier of user tokens. If it is not users, each credential is verified again after an upload.
+func serveFilesTo(t *testing.T, tokens access.TokenVerifier, all int64, window time.Duration, begun func()) (url string) {
+	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
 	sparse := filepath.Join(t.TempDir(), "sparse")
 	if err := errors.Join(os.WriteFile(sparse, nil, 0o600), os.Truncate(sparse, document.MaxBytes)); err != nil {
@@ -54,7 +62,10 @@ func serveFiles(t *testing.T, all int64, window time.Duration, begun func()) (ur
 	}
 	transfers := NewTransfers(f)
 	transfers.window, transfers.all = window, semaphore.NewWeighted(all)
-	a := Authenticator{Tokens: users{}, QueryTokens: true, Writes: NewUserWrites(4<<10, 10*time.Millisecond), Transfers: transfers, Now: time.Now}
+	if tokens != (users{}) {
+		transfers.recheck = 0
+	}
+	a := Authenticator{Tokens: tokens, QueryTokens: true, Writes: NewUserWrites(4<<10, 10*time.Millisecond), Transfers: transfers, Now: time.Now}
 	bodies := NewBodyLimits(1<<20, testTimeout)
 	table := route.Table{}
 	r := table.Router().Resource(listing.Spec{Name: "documents", Files: []files.Field{document}})
@@ -180,6 +191,41 @@ func TestSlowTransfers(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// onceValid is a verifier of tokens that are valid once: the session ends while a file is received.
+type onceValid struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+func (v *onceValid) VerifyToken(ctx context.Context, token string) (access.Principal, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.seen[token] {
+		return access.Principal{}, access.InvalidToken()
+	}
+	v.seen[token] = true
+	return users{}.VerifyToken(ctx, token)
+}
+
+// TestEndedSession sends files with a session that ends meanwhile.
+func TestEndedSession(t *testing.T) {
+	t.Parallel()
+	base := serveFilesTo(t, &onceValid{seen: map[string]bool{}}, 10, testWindow, nil)
+	form := "--b\r\nContent-Disposition: form-data; name=\"document\"; filename=\"a\"\r\n\r\nx\r\n--b--\r\n"
+	for _, test := range []struct{ method, path, contentType, body string }{
+		{"PUT", "/document/1", "text/plain", "x"},
+		{"POST", "/documents", "multipart/form-data; boundary=b", form},
+	} {
+		status, response, _ := sendFile(t.Context(), test.method, base+test.path, store.NewID().Hex(), test.contentType, strings.NewReader(test.body), int64(len(test.body)))
+		if status != 401 {
+			t.Errorf("%s %s: %d %s", test.method, test.path, status, response)
+		}
+	}
+	if status, response, _ := sendFile(t.Context(), "PUT", base+"/document/1", "", "text/plain", strings.NewReader("x"), 1); status != 200 {
+		t.Errorf("without a credential: %d %s", status, response)
 	}
 }
 

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -62,12 +63,13 @@ func endAfter(rolledBack time.Duration, end func()) {
 }
 
 // begin waits until the writer may start a request with a body of size bytes. The caller must call end after the request, unless
-// end is nil. If w is nil, there is no limit, and end is nil. TooManyRequests: the request could not start in time.
-func (w *UserWrites) begin(ctx context.Context, id writer, size int64) (end func(), err error) {
+// end is nil. If w is nil, there is no limit, and end is nil. TooManyRequests: the request could not start within wait, or the time of
+// NewUserWrites if wait is 0.
+func (w *UserWrites) begin(ctx context.Context, id writer, size int64, wait time.Duration) (end func(), err error) {
 	if w == nil {
 		return nil, nil
 	}
-	release, err := w.running.Acquire(ctx, id, min(max(size, minWrite), w.limit), w.wait)
+	release, err := w.running.Acquire(ctx, id, min(max(size, minWrite), w.limit), cmp.Or(wait, w.wait))
 	if err != nil {
 		return nil, apperr.New(apperr.TooManyRequests,
 			"Your changes in progress have reached the limit, which is %d KiB in total or one batch, or a long one has just failed. Try again in a few seconds.", w.limit>>10)

@@ -33,6 +33,9 @@ var (
 	papers = files.Field{Name: "papers", List: true, MaxBytes: 1 << 20}
 )
 
+// thingsQuota is the quota in bytes of each user.
+const thingsQuota = 200 << 20
+
 // things is a resource with one record, which belongs to userID. It keeps files without records.
 type things struct {
 	files *files.Files
@@ -168,7 +171,7 @@ func newThings(t testing.TB, log io.Writer) (*things, *Handler) {
 	s := &things{
 		spool: t.TempDir(), id: store.NewID(), links: files.Links{PublicURL: "https://api.example.com", Digest: digest, Now: time.Now},
 	}
-	s.files = files.New(files.Options{TempDir: s.spool, DB: db, Store: local, Quota: 200 << 20, Now: time.Now})
+	s.files = files.New(files.Options{TempDir: s.spool, DB: db, Store: local, Quota: thingsQuota, Now: time.Now})
 	h := newHandler(t, log, s.routes, func(o *HandlerOptions) {
 		o.Deps.DB, o.Deps.Files = db, s.files
 		o.Settings.MaxBodyBytes = 64 << 10
@@ -267,7 +270,10 @@ func TestForms(t *testing.T) {
 		"large parameter":         {[]part{token, {"title", "", large[:60<<10]}, filePart("papers", "1", "x")}, false, "", 200, `"1 1"`},
 		"parameters too large":    {[]part{token, {"title", "", large}}, false, "", 413, "payload_too_large"},
 		"too large, after a file": {[]part{token, filePart("papers", "1", "x"), {"title", "", large}}, false, "", 413, "payload_too_large"},
-		"too large, small route":  {[]part{{"title", "", large[:17<<10]}}, false, "/public-things", 413, "payload_too_large"},
+		"large, small route":      {[]part{{"title", "", large[:60<<10]}, filePart("papers", "1", "x")}, false, "/public-things", 200, `"1 1"`},
+		"too large, small route":  {[]part{{"title", "", large}}, false, "/public-things", 413, "payload_too_large"},
+		"no file, then a token":   {[]part{{"", `form-data; name="cover"; filename=""`, ""}, token, filePart("papers", "1", "x")}, false, "", 200, `"1 1"`},
+		"no file for a string":    {[]part{token, {"", `form-data; name="title"; filename=""`, ""}}, false, "", 400, "title:type"},
 		"no token":                {[]part{filePart("papers", "1", "x")}, false, "", 401, "unauthorized"},
 		"token after a file":      {[]part{filePart("papers", "1", "x"), token}, false, "", 401, "unauthorized"},
 		"token after, header too": {[]part{filePart("papers", "1", "x"), token}, true, "", 401, "unauthorized"},
@@ -332,6 +338,17 @@ func TestFormsIdempotency(t *testing.T) {
 			t.Errorf("%s: %d %q %s", name, status, replayed, body)
 		}
 	}
+	reservation, err := s.files.Reserve(t.Context(), &userID, thingsQuota)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, replayed, body := send("k", title, one); status != 200 || replayed != "true" || body != first {
+		t.Errorf("without room: %d %q %s", status, replayed, body)
+	}
+	if status, _, body := send("new", title, one); status != 413 || problemCodes([]byte(body)) != "quota_exceeded" {
+		t.Errorf("a new key without room: %d %s", status, body)
+	}
+	reservation.Free(t.Context())
 	if status, _, body := send("new", title, one); status != 200 || body == first || s.created != 2 {
 		t.Errorf("a new key: %d %s, %d records", status, body, s.created)
 	}

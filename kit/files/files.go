@@ -104,6 +104,14 @@ func New(o Options) *Files {
 // *Files has no storage.
 func (f *Files) Configured() bool { return f != nil && f.store != nil }
 
+// RequireStorage returns NotSupported if the service has no storage for files.
+func (f *Files) RequireStorage() error {
+	if !f.Configured() {
+		return errNotConfigured
+	}
+	return nil
+}
+
 // Register says how to read the records of a collection; list is nil if they have no files, for example no longer. Files of a collection
 // that nobody has registered are kept.
 func (f *Files) Register(collection string, list ListRecords) {

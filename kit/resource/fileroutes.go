@@ -17,11 +17,14 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// FileRoutes adds the routes of the fields with files: for one file PUT, GET and DELETE path/FIELD, and POST path/FIELD/link; for a
-// list POST path/FIELD, GET and DELETE path/FIELD/:fileId, and POST path/FIELD/:fileId/link. path is that of a record, such as
-// /orders/:id/lines/:lineId. read may read the files of the records that they may see, and write may change those of the records that
-// they may change; nil adds no such routes. The router must be that of the resource (route.Router.Resource), with listing.Spec.Files.
-// The API document describes the routes.
+// FileRoutes adds the routes of the fields with files:
+//
+//   - one file: PUT, GET and DELETE path/FIELD, and POST path/FIELD/link.
+//   - a list: POST path/FIELD, GET and DELETE path/FIELD/:fileId, and POST path/FIELD/:fileId/link.
+//
+// path is that of a record, such as /orders/:id/lines/:lineId. Callers of the kind read may read the files of the records that they may
+// see, and callers of the kind write may change the files of the records that they may change; nil adds no such routes. The router must
+// be that of the resource (route.Router.Resource), with listing.Spec.Files. The API document describes the routes.
 func (c *Collection[D]) FileRoutes(r *route.Router, path string, fields []files.Field, read, write route.Caller) {
 	for _, field := range fields {
 		i := slices.IndexFunc(c.fileFields, func(f fileField) bool { return f.name == field.Name && f.isList == field.List })
@@ -57,8 +60,29 @@ type fileHandler[D store.Document] struct {
 	parameter string // the path parameter with the ID of the record
 }
 
-// at returns the collection and the ID of the record in the path.
+// CheckUpdate returns the error that Update would return for the record and for If-Match, if the body of the request has files.
+// Handlers call it before rest.BindPatch, which receives the files: nobody sends a file in vain. For other bodies, it returns nil.
+func (c *Collection[D]) CheckUpdate(g *gin.Context, id store.ID) error {
+	if !rest.HasParts(g) {
+		return nil
+	}
+	_, err := c.mayWrite(g.Request.Context(), rest.Caller(g), id, rest.IfMatch(g, id), Update)
+	return err
+}
+
+// CheckCreate is CheckUpdate for a new record under a parent; see Under. It returns the error that Create would return for the parent.
+func (c *Collection[D]) CheckCreate(g *gin.Context) error {
+	if !rest.HasParts(g) {
+		return nil
+	}
+	return c.mayChangeUnder(g.Request.Context(), rest.Caller(g), *c.within)
+}
+
+// at returns the collection and the ID of the record in the path. NotSupported: the service has no storage for files.
 func (h fileHandler[D]) at(g *gin.Context) (c *Collection[D], id store.ID, err error) {
+	if err := h.all.files.RequireStorage(); err != nil {
+		return nil, id, err
+	}
 	c = h.all
 	if c.parent() != nil {
 		parent, err := rest.ID(g)
@@ -96,8 +120,8 @@ func (h fileHandler[D]) put(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, caller, versions := g.Request.Context(), rest.Caller(g), rest.IfMatch(g, id)
-	doc, err := c.mayWrite(ctx, caller, id, versions, Update)
+	ctx, versions := g.Request.Context(), rest.IfMatch(g, id)
+	doc, err := c.mayWrite(ctx, rest.Caller(g), id, versions, Update)
 	if err == nil && h.field.isList && len(h.field.of(doc)) >= files.MaxItems {
 		err = errTooMany
 	}
@@ -112,7 +136,7 @@ func (h fileHandler[D]) put(g *gin.Context) error {
 	if !h.field.isList {
 		change.remove = func(files.File) bool { return true }
 	}
-	if doc, err = c.updateFiles(ctx, caller, id, versions, []fileChange{change}, nil); err != nil {
+	if doc, err = c.updateFiles(ctx, rest.Caller(g), id, versions, []fileChange{change}, nil); err != nil {
 		return err
 	}
 	meta := store.Meta{ID: store.IDOf(doc), Version: store.VersionOf(doc)}

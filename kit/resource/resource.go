@@ -378,13 +378,19 @@ func (c *Collection[D]) forbidden() error {
 // it also fails with Forbidden unless the caller may change the parent. It returns nil if the records have no parent.
 func (c *Collection[D]) mayChangeParent(ctx context.Context, caller access.Principal, doc D) error {
 	r := c.parent()
-	switch {
-	case r == nil:
+	if r == nil {
 		return nil
-	case c.change == nil:
-		return r.parent.MayChange(ctx, caller, idsOf(r.value(doc))[0])
 	}
-	return r.checkVisible(ctx, caller, r.value(doc))
+	return c.mayChangeUnder(ctx, caller, idsOf(r.value(doc))[0])
+}
+
+// mayChangeUnder is mayChangeParent for the records under a parent.
+func (c *Collection[D]) mayChangeUnder(ctx context.Context, caller access.Principal, parent store.ID) error {
+	r := c.parent()
+	if c.change == nil {
+		return r.parent.MayChange(ctx, caller, parent)
+	}
+	return r.checkVisible(ctx, caller, parent)
 }
 
 // checkVisible fails with NotFound unless the caller may see the records that a value of the reference refers to.

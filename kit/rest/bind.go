@@ -78,6 +78,9 @@ func BindSome[T any](g *gin.Context) (in T, err error) {
 func bind[T any](g *gin.Context, partial bool, views []any) (in T, given []string, err error) {
 	params, err := Body(g)
 	if err == nil {
+		err = params.late
+	}
+	if err == nil {
 		given, err = params.decode(&in, partial, views...)
 	}
 	return in, given, err

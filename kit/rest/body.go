@@ -29,15 +29,21 @@ type Params struct {
 
 	files   map[string]*received // the files of a multipart body, by field
 	invalid []apperr.Field       // errors of files that are for no field
+	late    error                // see AllowFiles.LateQuota
 }
 
 // Body returns the parameters of the request body. It reads the body once per request. A GET request has no parameters.
 // MalformedBody: the body is incomplete, cannot be parsed, is not a JSON object, has a duplicate JSON name, or has more than 1000
 // parameters. PayloadTooLarge: the body is too large (see middleware.BodyLimits). UnsupportedMediaType: the body is neither a form
 // nor JSON, or is compressed. RequestTimeout: the body arrived too slowly. ValidationFailed: the body is a form with a file.
-// Unavailable: other bodies are using the memory for large bodies. Until ReceiveParts is called, the parameters of a multipart body with
-// files are those before the first file. Another error is a mistake of the programmer: the route has
+// Unavailable: other bodies are using the memory for large bodies. Another error is a mistake of the programmer: the route has
 // route.Raw, so RawBody reads the body. After the call, reading g.Request.Body is an error.
+//
+// Of a multipart body with files, Body returns the parameters before the first file until the caller is authenticated; see
+// SetAllowFiles. The next call reserves the caller's quota, reads the rest, and receives the files, which Bind decodes: a handler that
+// must look at the record first does that before the call. PayloadTooLarge: a file or the parameters are too large, or the quota is
+// used up. Conflict: there are more than files.MaxItems files for a list. Unauthorized: the credential follows a file, or has ended
+// while the files were received. NotSupported: the service has no storage for files.
 func Body(g *gin.Context) (Params, error) {
 	if g.Request.Method == http.MethodGet || g.Request.ContentLength == 0 {
 		return Params{}, nil
@@ -54,6 +60,10 @@ func Body(g *gin.Context) (Params, error) {
 			r.params, r.paramsErr = readBody(g.Request)
 			g.Request.Body = consumed{}
 		}
+	case r.upload.allowed != nil && !r.filesRead && r.paramsErr == nil && HasParts(g):
+		r.filesRead = true
+		r.paramsErr = r.receiveParts(g)
+		r.params = r.parts.params
 	}
 	return r.params, r.paramsErr
 }

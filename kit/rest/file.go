@@ -25,7 +25,8 @@ import (
 // has one part, whose name is that of the field; any other body is the file. The file is discarded at the end of the request, unless
 // it was stored with files.Files.Put. UnsupportedMediaType: the body is compressed. ValidationFailed: see files.Reservation.Receive, or
 // the parts have other names. PayloadTooLarge: the file is larger than the field allows, or the quota is used up. MalformedBody,
-// RequestTimeout: see Body. Unavailable: there is no room for the file.
+// RequestTimeout: see Body. Unavailable: there is no room for the file. Unauthorized: the credential has ended while the file was
+// received. Call rest.Caller after ReceiveFile again.
 func ReceiveFile(g *gin.Context, f *files.Files, field files.Field) (*files.File, error) {
 	r := requestOf(g)
 	if r.raw == nil {
@@ -45,11 +46,17 @@ func ReceiveFile(g *gin.Context, f *files.Files, field files.Field) (*files.File
 	if err := r.reserve(g, f, size); err != nil {
 		return nil, err
 	}
+	var file *files.File
 	query := Query(g).Get("filename")
-	if !isForm {
-		return r.upload.receive(g.Request.Context(), g.Request.Body, field, g.GetHeader("Content-Disposition"), query, mediaType)
+	if isForm {
+		file, err = receivePart(g, &r.upload, field, params["boundary"], query)
+	} else {
+		file, err = r.upload.receive(g.Request.Context(), g.Request.Body, field, g.GetHeader("Content-Disposition"), query, mediaType)
 	}
-	return receivePart(g, &r.upload, field, params["boundary"], query)
+	if allowed := r.upload.allowed; err == nil && allowed != nil {
+		err = allowed.Done()
+	}
+	return file, err
 }
 
 // receivePart receives the file of a multipart body.
@@ -59,7 +66,6 @@ func receivePart(g *gin.Context, u *upload, field files.Field, boundary, query s
 	}
 	source := &partSource{from: g.Request.Body}
 	reader := multipart.NewReader(source, boundary)
-	var fieldErrs []apperr.Field
 	for {
 		part, err := source.next(reader)
 		if errors.Is(err, io.EOF) {
@@ -69,7 +75,7 @@ func receivePart(g *gin.Context, u *upload, field files.Field, boundary, query s
 			return nil, err
 		}
 		switch name := part.FormName(); {
-		case name == field.Name && file == nil && fieldErrs == nil:
+		case name == field.Name && file == nil:
 			file, err = u.receive(g.Request.Context(), part, field, part.Header.Get("Content-Disposition"), query, part.Header.Get("Content-Type"))
 			if err != nil {
 				return nil, err

@@ -18,8 +18,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// parts is a multipart body with files, which is read as a stream: first up to the first file, and the rest when ReceiveParts is
-// called.
+// parts is a multipart body with files, which is read as a stream: first up to the first file, and the rest when the files are allowed.
 type parts struct {
 	fields  []files.Field
 	maxText int64
@@ -28,16 +27,28 @@ type parts struct {
 	source *partSource
 	reader *multipart.Reader
 	file   *multipart.Part // the file that is read next; nil: the body has been read
+	body   io.Reader       // the bytes of file
 	count  int             // parts so far
 	text   int64           // bytes of the parameters so far
 	params Params
 }
 
-// upload is what a request has received, and must be dropped at its end.
+// upload is what a request may receive and has received, which must be dropped at its end.
 type upload struct {
+	allowed     *AllowFiles // nil: not yet
 	reservation *files.Reservation
 	files       []*files.File
 }
+
+// AllowFiles says how the files of a request are received.
+type AllowFiles struct {
+	Files     *files.Files
+	LateQuota bool         // Bind returns the error of a quota that is used up, instead of Body, which then receives the files all the same
+	Done      func() error // is called when all files were received; its error is that of Body or ReceiveFile
+}
+
+// SetAllowFiles lets Body receive the files of a multipart body on its next call. The middleware calls it after authentication.
+func SetAllowFiles(g *gin.Context, allow AllowFiles) { requestOf(g).upload.allowed = &allow }
 
 // received are the parts of a body for one field for files.
 type received struct {
@@ -51,7 +62,7 @@ func SetParts(g *gin.Context, fields []files.Field, maxText int64, reserve func(
 	requestOf(g).parts = &parts{fields: fields, maxText: maxText, reserve: reserve}
 }
 
-// HasParts reports whether the body has files that ReceiveParts has not received yet. Call it after Body.
+// HasParts reports whether the body has files that were not received yet. Call it after Body.
 func HasParts(g *gin.Context) bool {
 	p := requestOf(g).parts
 	return p != nil && p.file != nil
@@ -65,13 +76,10 @@ func TextBytes(g *gin.Context) int64 {
 	return 0
 }
 
-// ReceiveParts reads the rest of a multipart body with files, and receives the files into f. Before that, it reserves the caller's
-// quota. Bind then decodes them. The middleware calls ReceiveParts after authentication. Errors of single files are those of Bind.
-// PayloadTooLarge: a file or the parameters are too large, or the quota is used up. Conflict: there are more than files.MaxItems files
-// for a list. Unauthorized: the credential follows a file. ReceiveParts also returns the errors of Body and of files.Files.Reserve.
-func ReceiveParts(g *gin.Context, f *files.Files) error {
-	r := requestOf(g)
-	p := r.parts
+// receiveParts reads the rest of a multipart body with files, and receives the files. Before that, it reserves the caller's quota.
+// For the errors, see Body and files.Files.Reserve; those of single files are for Bind.
+func (r *request) receiveParts(g *gin.Context) error {
+	p, allowed := r.parts, r.upload.allowed
 	size := int64(0)
 	for _, field := range p.fields {
 		size += field.Largest()
@@ -79,17 +87,23 @@ func ReceiveParts(g *gin.Context, f *files.Files) error {
 	if g.Request.ContentLength >= 0 {
 		size = min(size, g.Request.ContentLength)
 	}
-	err := r.reserve(g, f, size)
+	err := r.reserve(g, allowed.Files, size)
+	if allowed.LateQuota && apperr.Is(err, apperr.QuotaExceeded) {
+		p.params.late, err = err, nil
+	}
 	for err == nil && p.file != nil {
 		if err = p.receive(g.Request.Context(), &r.upload); err == nil {
 			err = p.next()
 		}
 	}
-	r.params, r.paramsErr, g.Request.Body = p.params, err, consumed{}
+	g.Request.Body = consumed{}
+	if err == nil {
+		err = allowed.Done()
+	}
 	return err
 }
 
-// reserve reserves bytes of the quota of the caller.
+// reserve reserves bytes of the quota of the caller. After QuotaExceeded, the reservation can receive files, too.
 func (r *request) reserve(g *gin.Context, f *files.Files, size int64) (err error) {
 	var uploader *store.ID
 	if r.caller.IsUser() {
@@ -129,7 +143,7 @@ func (p *parts) begin(g *gin.Context) (Params, error) {
 // next reads parameters up to the next file, or to the end of the body.
 func (p *parts) next() error {
 	afterFile := p.file != nil
-	p.file = nil
+	p.file, p.body = nil, nil
 	for {
 		part, err := p.source.next(p.reader)
 		if errors.Is(err, io.EOF) {
@@ -148,8 +162,12 @@ func (p *parts) next() error {
 		case !utf8.ValidString(name):
 			return malformed("The body is not valid UTF-8.")
 		case isFile(part):
+			empty, err := p.begins(part)
+			if empty && err == nil {
+				continue
+			}
 			p.file = part
-			return nil
+			return err
 		case afterFile && name == Credential:
 			return apperr.New(apperr.Unauthorized, "access_token follows a file. Send it before the first file, or in the header Authorization: Bearer.")
 		}
@@ -157,6 +175,29 @@ func (p *parts) next() error {
 			return err
 		}
 	}
+}
+
+// begins sets the bytes of the file that is read next. empty reports whether there is no file, because it is a file input of a page in
+// which none was chosen.
+func (p *parts) begins(part *multipart.Part) (empty bool, err error) {
+	p.body = part
+	if part.FileName() != "" || !p.isField(part.FormName()) {
+		return false, nil
+	}
+	var first [1]byte
+	switch _, err := io.ReadFull(part, first[:]); {
+	case errors.Is(err, io.EOF):
+		return true, nil
+	case err != nil:
+		return false, bodyError(err)
+	}
+	p.body = io.MultiReader(bytes.NewReader(first[:]), part)
+	return false, nil
+}
+
+// isField reports whether there is a field for files with the name.
+func (p *parts) isField(name string) bool {
+	return slices.ContainsFunc(p.fields, func(f files.Field) bool { return f.Name == name })
 }
 
 // isFile reports whether a part is a file: it has a file name, which can be empty.
@@ -207,7 +248,7 @@ func (p *parts) receive(ctx context.Context, u *upload) error {
 		p.params.invalid = append(p.params.invalid, apperr.Field{In: "body", Param: name, Code: apperr.Type, Message: "Must be a string, not a file."})
 		return p.skip()
 	}
-	field, body := p.fields[i], io.Reader(p.file)
+	field := p.fields[i]
 	if p.params.files == nil {
 		p.params.files = map[string]*received{}
 	}
@@ -216,16 +257,6 @@ func (p *parts) receive(ctx context.Context, u *upload) error {
 		to = &received{}
 		p.params.files[name] = to
 	}
-	if p.file.FileName() == "" { // a file input of a page without a file
-		var first [1]byte
-		switch _, err := io.ReadFull(p.file, first[:]); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return bodyError(err)
-		}
-		body = io.MultiReader(bytes.NewReader(first[:]), p.file)
-	}
 	switch n := len(to.files); {
 	case field.List && n == files.MaxItems:
 		return apperr.New(apperr.Conflict, "A record has at most %d files in %s.", files.MaxItems, name)
@@ -233,7 +264,7 @@ func (p *parts) receive(ctx context.Context, u *upload) error {
 		to.fieldErrs = append(to.fieldErrs, apperr.Field{In: "body", Param: name, Code: apperr.Type, Message: "Must be given once."})
 		return p.skip()
 	}
-	f, err := u.receive(ctx, body, field, p.file.Header.Get("Content-Disposition"), "", p.file.Header.Get("Content-Type"))
+	f, err := u.receive(ctx, p.body, field, p.file.Header.Get("Content-Disposition"), "", p.file.Header.Get("Content-Type"))
 	var invalid *apperr.Error
 	if errors.As(err, &invalid) && invalid.Code == apperr.ValidationFailed {
 		to.fieldErrs = append(to.fieldErrs, invalid.Fields...)

@@ -83,6 +83,7 @@ type request struct {
 	params     Params
 	paramsErr  error
 	paramsRead bool
+	filesRead  bool // the files of a multipart body were received, or are being received
 
 	raw    *rawBody // see SetRaw
 	parts  *parts   // see SetParts

@@ -24,8 +24,8 @@ func (r *Route) Accepts(caller access.Principal) error {
 }
 
 // CheckKey returns nil if the route accepts the API key of the caller, or if the caller has no API key. InsufficientScope: the key
-// does not have the scope of the resource: access.ScopeRead if the route only reads, otherwise access.ScopeWrite. Forbidden: the route accepts no
-// API key.
+// does not have the scope of the resource: access.ScopeRead if the route only reads, otherwise access.ScopeWrite. Forbidden: the route
+// accepts no API key.
 func (r *Route) CheckKey(caller access.Principal) error {
 	if caller.Key == nil || r.AnyKey {
 		return nil
@@ -43,8 +43,8 @@ func (r *Route) CheckKey(caller access.Principal) error {
 	return nil
 }
 
-// CheckKind returns nil if the route accepts callers of this kind; every route accepts access.Operator. Unauthorized: it takes the master key and the caller is a user,
-// or the reverse. Forbidden: the user does not have the role.
+// CheckKind returns nil if the route accepts callers of this kind; every route accepts access.Operator. Unauthorized: it takes the
+// master key and the caller is a user, or the reverse. Forbidden: the user does not have the role.
 func (r *Route) CheckKind(caller access.Principal) error {
 	if caller.IsOperator() {
 		return nil

@@ -200,8 +200,9 @@ func Download(r *Route) {
 }
 
 // Files also accepts files in multipart bodies, for the fields in List.Files: rest.Bind decodes them into *files.File and
-// []files.File. The parameters of the form together have the limit of LargeBody, or of routes without it. The files are received
-// after authentication and before the handler; access_token is accepted only before the first file. For the limits, see Upload.
+// []files.File. The parameters of the form together have at most MAX_BODY_BYTES, also without LargeBody; access_token is accepted only
+// before the first file. The files are received when Bind or BindPatch is called: a handler that must look at a record first does that
+// before, so that it can respond without reading the files. For the limits, see Upload.
 func Files(r *Route) { r.Files = true }
 
 // Read declares that a route other than a GET changes nothing, such as one that makes a link to a file. It accepts API keys with the
