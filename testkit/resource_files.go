@@ -16,6 +16,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"example.com/ginseng/kit/store"
 )
 
 // upload returns the media type and the bytes of a file that the field accepts, different for each n. A test of a field whose type has
@@ -140,13 +142,47 @@ func (s fileSuite) checkFile() {
 	s.expect(404, Request{Method: "DELETE", Path: second, As: as})
 	s.expect(200, s.multipart("PATCH", record, as, s.preparedUpdate(map[string]any{}), 2))
 	s.expect(200, Request{Method: "PATCH", Path: record, As: as, JSON: s.preparedUpdate(map[string]any{s.f.Name: nil})})
-	if got := read(); got != nil && len(got.([]any)) > 0 {
+	if got := read(); got != nil && fmt.Sprint(got) != "[]" {
 		s.t.Errorf("after null: %v", got)
 	}
+	s.checkPlaces()
 	if s.has("create") {
 		sent := s.multipart("POST", s.Path, s.as("create"), s.valid(), 3)
 		if got := s.expect(201, sent).JSON(201)[s.f.Name]; got == nil {
 			s.t.Errorf("%s of a record that was created with a file is null", s.f.Name)
+		}
+	}
+}
+
+// checkPlaces calls the routes of a file with the path of another record and of another parent, and with links.
+func (s fileSuite) checkPlaces() {
+	first, _ := s.store(4)
+	record := s.base
+	if s.has("show") {
+		link, err := url.Parse(textOf(s.expect(201, Request{Method: "POST", Path: first + "/link", As: s.as("show")}).JSON(201)["url"]))
+		s.must(err)
+		s.add()
+		second, _ := s.store(5)
+		for _, method := range []string{"GET", "HEAD"} {
+			s.expect(200, Request{Method: method, Path: first, As: s.as("show")})
+			s.expect(200, Request{Method: method, Path: first + "?" + link.RawQuery})
+			s.expect(403, Request{Method: method, Path: second + "?" + link.RawQuery})
+		}
+	}
+	if s.Under == "" {
+		return
+	}
+	for _, parent := range []string{RecordID(1).Hex(), store.NewID().Hex()} {
+		path, base := strings.Replace(first, RecordID(0).Hex(), parent, 1), strings.Replace(record, RecordID(0).Hex(), parent, 1)
+		requests := []Request{
+			{Method: s.request(6, "").Method, Path: base, As: s.as("update"), Body: "x", ContentType: "text/plain"}, {Method: "DELETE", Path: path, As: s.as("update")},
+			s.multipart("PATCH", strings.TrimSuffix(base, "/"+s.f.Name), s.as("update"), s.preparedUpdate(map[string]any{}), 6),
+		}
+		if s.has("show") {
+			requests = append(requests, Request{Method: "GET", Path: path, As: s.as("show")}, Request{Method: "POST", Path: path + "/link", As: s.as("show")})
+		}
+		for _, request := range requests {
+			s.expect(404, request)
 		}
 	}
 }
@@ -165,6 +201,14 @@ func (s fileSuite) checkAccess(caller string) {
 		s.add()
 		s.expect(status("update", s.created()), s.request(0, token))
 		path, _ = s.store(1)
+		record := strings.TrimSuffix(s.base, "/"+s.f.Name)
+		s.expect(status("update", 200), s.multipart("PATCH", record, token, s.preparedUpdate(map[string]any{}), 2))
+		if !s.f.isList() { // it has replaced the file, or not
+			path, _ = s.store(1)
+		}
+	}
+	if s.has("create") {
+		s.expect(status("create", 201), s.multipart("POST", s.Path, token, s.valid(), 3))
 	}
 	if path != "" && s.has("show") {
 		s.expect(status("show", 200), Request{Method: "GET", Path: path, As: token})
