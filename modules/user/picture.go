@@ -66,6 +66,14 @@ func (s *Service) SetPicture(ctx context.Context, caller access.Principal, id st
 	return s.referred.Update(ctx, caller, id, versions, store.Set(storedPicture, file), store.Set("picture", s.defaultPicture(id)))
 }
 
+// pictureOf returns the ID of the user in the path. NotSupported: the service has no storage for files.
+func (c *controller) pictureOf(g *gin.Context) (store.ID, error) {
+	if err := c.service.files.RequireStorage(); err != nil {
+		return store.ID{}, err
+	}
+	return IDOrMe(g)
+}
+
 // putPicture stores the picture of a user.
 //
 //	@Summary		Store a picture
@@ -82,14 +90,14 @@ func (s *Service) SetPicture(ctx context.Context, caller access.Principal, id st
 //	@Failure		501			{object}	rest.Problem	"not_supported: the service has no storage for files, or PUBLIC_URL is not set"
 //	@Router			/users/{id}/picture [put]
 func (c *controller) putPicture(g *gin.Context) error {
-	id, err := IDOrMe(g)
+	id, err := c.pictureOf(g)
 	if err != nil {
 		return err
 	}
-	s, ctx, caller, expected := c.service, g.Request.Context(), rest.Caller(g), Expected(rest.IfMatchView(g))
+	s, ctx, expected := c.service, g.Request.Context(), Expected(rest.IfMatchView(g))
 	u, err := s.Get(ctx, id)
 	if err == nil {
-		err = s.mayChange(u, caller, expected)
+		err = s.mayChange(u, rest.Caller(g), expected)
 	}
 	if err == nil && s.publicURL == "" {
 		err = errNoPublicURL
@@ -101,7 +109,7 @@ func (c *controller) putPicture(g *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if u, err = s.SetPicture(ctx, caller, id, expected, file); err != nil {
+	if u, err = s.SetPicture(ctx, rest.Caller(g), id, expected, file); err != nil {
 		return err
 	}
 	return rest.View(g, s.View(u))
@@ -118,7 +126,7 @@ func (c *controller) putPicture(g *gin.Context) error {
 //	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
 //	@Router			/users/{id}/picture [delete]
 func (c *controller) deletePicture(g *gin.Context) error {
-	id, err := IDOrMe(g)
+	id, err := c.pictureOf(g)
 	if err != nil {
 		return err
 	}
@@ -145,7 +153,7 @@ func (c *controller) deletePicture(g *gin.Context) error {
 //	@x-optional-security	true
 //	@Router					/users/{id}/picture [get]
 func (c *controller) getPicture(g *gin.Context) error {
-	id, err := IDOrMe(g)
+	id, err := c.pictureOf(g)
 	if err != nil {
 		return err
 	}
