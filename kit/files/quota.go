@@ -40,7 +40,8 @@ type Reservation struct {
 }
 
 // Reserve reserves bytes of the uploader's quota, in one conditional update. If uploader is nil, the files count to nobody's quota.
-// Call Free when the request ends. Errors: QuotaExceeded; NotSupported if files are not configured.
+// Call Free when the request ends. Errors: QuotaExceeded, with a Reservation of nothing, which can receive a file to compare it;
+// NotSupported if files are not configured.
 func (f *Files) Reserve(ctx context.Context, uploader *store.ID, bytes int64) (*Reservation, error) {
 	if !f.Configured() {
 		return nil, errNotConfigured
@@ -59,10 +60,10 @@ func (f *Files) Reserve(ctx context.Context, uploader *store.ID, bytes int64) (*
 		u.Reserved = append(u.Reserved, reserved{r.id, bytes, store.At(now)})
 		return nil
 	})
-	if err != nil {
+	if err != nil && !apperr.Is(err, apperr.QuotaExceeded) {
 		return nil, err // Free would wait for an unavailable database again; what may have been reserved ends after an hour
 	}
-	return r, nil
+	return r, err
 }
 
 // change changes the usage of an uploader. It stores the usage first if there is none.

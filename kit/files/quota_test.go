@@ -1,6 +1,7 @@
 package files_test
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -133,13 +134,22 @@ func TestUsageOfNothing(t *testing.T) {
 	s.wantRoom(&user, 995)
 }
 
-// TestReserveFails returns no Reservation, so that Free does not wait for the database, too.
+// TestReserveFails returns no Reservation if the database fails, so that Free does not wait for it, too. Without room, the Reservation
+// can receive a file that is only compared.
 func TestReserveFails(t *testing.T) {
 	t.Parallel()
 	s, user := newService(t, testdb.Open(t), 10), store.NewID()
-	if r, err := s.files.Reserve(t.Context(), &user, 11); r != nil || err == nil {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if r, err := s.files.Reserve(ended, &user, 1); r != nil || err == nil {
 		t.Errorf("%v, %v; want an error only", r, err)
 	}
+	r, err := s.files.Reserve(t.Context(), &user, 11)
+	if r == nil || !apperr.Is(err, apperr.QuotaExceeded) {
+		t.Fatalf("%v, %v; want a Reservation and QuotaExceeded", r, err)
+	}
+	r.Free(t.Context())
+	s.wantRoom(&user, 10)
 }
 
 type usage struct {
