@@ -108,7 +108,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newRequestBuilder(t, ops, name)
-			if n := strings.Count(k.path, "{"); k.method == "GET" && (n > 1 || n == 1 && k.record() == "") {
+			if n := strings.Count(k.path, "{"); k.method == "GET" && (n > 1 || n == 1 && k.record() == "" || strings.HasSuffix(k.path, "/picture")) {
 				return // needs a record that the API cannot create here; the tests of its module send an unknown expand
 			}
 			good := k.good()

@@ -45,7 +45,7 @@ const (
 var Codes = []Code{
 	ValidationFailed, MalformedBody, Unauthorized, SecondFactorRequired, Forbidden, InsufficientScope, NotFound, RequestTimeout, MethodNotAllowed,
 	Conflict, PreconditionFailed, IdempotencyMismatch, TooManyRequests, PayloadTooLarge, UnsupportedMediaType, Internal,
-	NotSupported, Unavailable, ReauthenticationRequired, QuotaExceeded, RangeNotSatisfiable,
+	NotSupported, Unavailable, ReauthenticationRequired, RangeNotSatisfiable, QuotaExceeded,
 }
 
 // Error is the error that services and stores return. Message is a sentence for the client. It must contain neither internal
