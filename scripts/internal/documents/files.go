@@ -184,6 +184,7 @@ func download(op *spec.Operation, f fileRow) {
 	}
 	op.AddParam(spec.QueryParam("expires").WithDescription("from a link").Typed("string", "").AsOptional())
 	op.AddParam(spec.QueryParam("signature").WithDescription("from a link; replaces the credential").Typed("string", "").AsOptional())
+	op.RespondsWith(http.StatusForbidden, problem("forbidden: the link has ended, or was changed"))
 	op.RespondsWith(http.StatusRequestedRangeNotSatisfiable, problem("range_not_satisfiable: the range begins after the end of the file"))
 	header := func(description string) *spec.Header {
 		return spec.ResponseHeader().Typed("string", "").WithDescription(description)

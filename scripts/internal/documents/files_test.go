@@ -32,7 +32,7 @@ const described = `{
     }},
     "File": {"type": "object", "properties": {"id": {"type": "string"}, "name": {"type": "string"}, "width": {"type": "integer", "x-omitempty": true}}},
     "Problem": {"type": "object", "properties": {"code": {"$ref": "#/definitions/ErrorCode"}}},
-    "ErrorCode": {"type": "string", "enum": ["conflict", "payload_too_large", "quota_exceeded", "range_not_satisfiable", "not_supported", "validation_failed", "too_many_requests"]}
+    "ErrorCode": {"type": "string", "enum": ["conflict", "forbidden", "payload_too_large", "quota_exceeded", "range_not_satisfiable", "not_supported", "validation_failed", "too_many_requests"]}
   },
   "securityDefinitions": {"UserToken": {"type": "apiKey", "name": "Authorization", "in": "header"}}
 }`
@@ -105,6 +105,7 @@ func TestFiles(t *testing.T) {
 		paths + record + "/cover put requestBody content application/octet-stream":                  `{"schema":{"format":"binary","type":"string"}}`,
 		paths + record + "/cover put requestBody content multipart/form-data":                       `{"schema":{"$ref":"#/components/schemas/PutBoxesByIdThingsByThingIdCoverBody"}}`,
 		paths + record + "/cover get responses 206 content":                                         `{"*/*":{"schema":{"format":"binary","type":"string"}}}`,
+		paths + record + "/cover get responses 403 description":                                     `"forbidden: the link has ended, or was changed"`,
 		paths + record + "/papers post responses 201 content application/json schema":               `{"$ref":"#/components/schemas/View"}`,
 		paths + record + "/papers/{fileId} delete responses 204 description":                        `"No Content"`,
 		paths + record + "/papers/{fileId}/link post responses 201 content application/json schema": `{"$ref":"#/components/schemas/FileLink"}`,
