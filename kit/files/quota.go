@@ -132,7 +132,7 @@ func (r *Reservation) Free(ctx context.Context) {
 		return nil
 	})
 	if err != nil {
-		r.files.log.Warn("a reservation of a quota ends later", "error", err)
+		r.files.log.Warn("the bytes that an upload has reserved count toward the quota of its user for up to an hour", "error", err)
 	}
 }
 

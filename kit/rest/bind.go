@@ -29,11 +29,11 @@ import (
 // these, a type that implements Parser, or a pointer to one of these types. A list is a JSON array, also as the value of a form
 // parameter, a repeated form parameter, or one comma-separated form value. The fields of embedded structs are parameters too. If
 // a parameter is absent, null, or empty (an empty form value, string or list), its field gets the default or, without a default,
-// the zero value. Tags:
+// the zero value.
 //
 // A field can also have the type *files.File or []files.File, which only multipart forms to routes with route.Files fill. In other
 // bodies, null deletes the file, or all files of the list: the field is nil and, for BindPatch, given. The view of a file, or a
-// list of them, is ignored.
+// list of them, is ignored. Tags:
 //
 //   - json: the name of the parameter.
 //   - default: the default; see store.SetDefaults.

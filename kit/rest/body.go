@@ -94,7 +94,7 @@ func (p Params) Canonical(omit string) []byte {
 		for _, f := range p.files[field].files {
 			out = fmt.Appendf(out, "\n%q %q %s", field, f.Name, f.SHA256)
 		}
-		out = fmt.Appendf(out, "\n%d", len(p.files[field].fieldErrs)) // an invalid file equals no other
+		out = fmt.Appendf(out, "\n%d", len(p.files[field].fieldErrs)) // a form with an invalid file differs from one without
 	}
 	if p.invalid != nil {
 		out = fmt.Appendf(out, "\n%d", len(p.invalid))
