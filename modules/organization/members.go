@@ -65,7 +65,7 @@ func (s *Service) ChangeMember(ctx context.Context, caller access.Principal, id,
 			return err
 		}
 		may := s.mayChange(caller, callerRole, m, role)
-		if o, err = s.setOwner(ctx, id, userID, role == Owner, may); err != nil {
+		if _, err = s.setOwner(ctx, id, userID, role == Owner, may); err != nil {
 			return err
 		}
 		m, err = s.memberships.Update(ctx, store.Eq("id", m.ID), store.Set("role", role))
