@@ -56,7 +56,7 @@ func (s *Service) member(ctx context.Context, id, userID store.ID) (membership, 
 // nor an admin of the organization, or an admin changes an owner. Conflict: the user is the last owner.
 func (s *Service) ChangeMember(ctx context.Context, caller access.Principal, id, userID store.ID, role access.Role) (v MemberView, err error) {
 	err = s.db.Together(ctx, func(ctx context.Context) error {
-		o, callerRole, err := s.managed(ctx, caller, id)
+		_, callerRole, err := s.managed(ctx, caller, id)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,8 @@ func (s *Service) ChangeMember(ctx context.Context, caller access.Principal, id,
 			return err
 		}
 		may := s.mayChange(caller, callerRole, m, role)
-		if _, err = s.setOwner(ctx, id, userID, role == Owner, may); err != nil {
+		o, err := s.setOwner(ctx, id, userID, role == Owner, may)
+		if err != nil {
 			return err
 		}
 		m, err = s.memberships.Update(ctx, store.Eq("id", m.ID), store.Set("role", role))
