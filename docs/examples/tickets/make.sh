@@ -9,13 +9,13 @@ example=$(cd "$(dirname "$0")" && pwd)
 
 mkdir -p "$1"
 project=$(cd "$1" && pwd)
-go -C "$example/../../.." run ./scripts/new tickets --with user --dir "$project"
+go -C "$example/../../.." run ./scripts/new tickets --with user,organization --dir "$project"
 cd "$project"
 commit() { git add . && git -c user.name=you -c user.email=you@example.com commit --quiet -m "$1"; }
 git init --quiet
 commit 'Begin'
 
-go tool generate event title:string:required:search 'state:enum(published,draft):required:filter' 'colleagues:[]ref(user):onDelete=clear'
+go tool generate event title:string:required:search 'state:enum(published,draft):required:filter' --own organization --public list,show
 go tool generate ticket 'event:ref(event):required:filter' 'state:enum(valid,used):readonly:default=valid:filter' \
   --create server --own list,show --admin update,delete
 go tool generate payment 'event:ref(event):required' 'state:enum(open,paid):readonly:default=open:filter' \
