@@ -108,8 +108,11 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newRequestBuilder(t, ops, name)
-			if n := strings.Count(k.path, "{"); k.method == "GET" && (n > 1 || n == 1 && k.record() == "" || strings.HasSuffix(k.path, "/picture")) {
+			if n := strings.Count(k.path, "{"); k.method == "GET" && (n > 1 || n == 1 && k.record() == "") {
 				return // needs a record that the API cannot create here; the tests of its module send an unknown expand
+			}
+			if strings.HasSuffix(k.path, "/picture") {
+				return // every filename is valid; the tests of the module send what is not a picture
 			}
 			good := k.good()
 			send := func(kind string, values invalid, body any) {

@@ -61,6 +61,23 @@ var matrix = []matrixRow{
 	{"PUT /users/:id/password", `{"password":"another password"}`, "401 401 200* 403 403 401 403 403 403 200* 403 403"},
 	{"DELETE /users/:id/sessions", "", "401 401 204 403 204 401 403 403 401 204 403 403"},
 	{"DELETE /users/:id", "", "401 401 204 403 204 401 403 403 401 204 403 403"},
+	{"PUT /users/:id/picture", "", "401 401 400 403 400 401 403 400 401 403 403 403"},
+	{"GET /users/:id/picture", "", "404 404 404 404 404 401 404 404 401 404 403 403"},
+	{"DELETE /users/:id/picture", "", "401 401 404 403 404 401 403 404 401 403 403 403"},
+
+	{"POST /organizations", `{"name":"O"}`, "401 401 201 201 201 401 201 201 401 403 403 403"},
+	{"GET /organizations", "", "401 401 200 200 200 401 200 200 401 200 403 403"},
+	{"GET /organizations/:id", "", "401 401 200 404 200 401 404 200 401 200 403 403"},
+	{"PATCH /organizations/:id", `{"name":"P"}`, "401 401 200 404 200 401 404 200 401 403 403 403"},
+	{"DELETE /organizations/:id", "", "401 401 204 404 204 401 404 403 401 403 403 403"},
+	{"GET /organizations/:id/members", "", "401 401 200 404 200 401 404 200 401 200 403 403"},
+	{"PATCH /organizations/:id/members/:userId", `{"role":"owner"}`, "401 401 200 404 200 401 404 200 401 403 403 403"},
+	{"DELETE /organizations/:id/members/:userId", "", "401 401 409 404 409 401 404 409 401 403 403 403"},
+	{"POST /organizations/:id/invitations", `{"email":"{new}@example.com","role":"member","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 404 202 401 404 202 401 403 403 403"},
+	{"GET /organizations/:id/invitations", "", "401 401 200 404 200 401 404 200 401 200 403 403"},
+	{"DELETE /organizations/:id/invitations/:invitationId", "", "401 401 204 404 204 401 404 204 401 403 403 403"},
+	{"GET /organization-invitations/:token", "", "200 200 200 200 200 401 200 200 401 200 403 403"},
+	{"PUT /organization-invitations/:token", "", "401 401 403 403 403 401 403 403 401 403 403 403"}, // no address is verified
 
 	{"POST /auth", "", "401 201* 401 401 401 401 401 401 401 401 403 403"},
 	{"POST /auth (public)", "", "201* 201* 201* 201 201 401 201 201 401 - 403 403"},
@@ -247,7 +264,11 @@ func (c *matrixCell) request(route, body string) request {
 		r.Path += "/" + c.record(collection)
 	}
 	if _, below, ok := strings.Cut(param, "/"); ok {
-		r.Path += "/" + strings.Replace(below, ":passkeyId", c.passkey(), 1)
+		below = strings.NewReplacer(":passkeyId", c.passkey(), ":userId", c.owner.ID).Replace(below)
+		if invitations, ok := strings.CutSuffix(below, ":invitationId"); ok {
+			below = invitations + c.invitation(strings.TrimPrefix(r.Path, "/organizations/"))
+		}
+		r.Path += "/" + below
 	}
 	r.Path = strings.TrimSuffix(r.Path, "*any")
 	if strings.HasSuffix(r.Path, "/:keyId") {
@@ -302,6 +323,11 @@ func (c *matrixCell) record(collection string) string {
 		return create(c.SignUp("admin").Token, `{"url":"https://127.0.0.1.invalid/","events":["*"]}`)
 	case "/policies":
 		return create(c.SignUp("admin").Token, `{"namespace":"shop","name":"`+store.NewID().Hex()+`"}`)
+	case "/organizations":
+		return create(c.owner.Token, `{"name":"O"}`)
+	case "/organization-invitations":
+		c.invitation(c.record("/organizations"))
+		return c.emailedToken(c.invited())
 	case "/password-resets", "/email-verifications":
 		ask := askReset(c.owner.Email)
 		if collection == "/email-verifications" {
@@ -310,11 +336,7 @@ func (c *matrixCell) record(collection string) string {
 			ask.Form.Del("email")
 		}
 		ok(c.t, c.Do(ask))
-		for {
-			if message := c.Email.Next(c.t); message.To == c.owner.Email { // not of another cell
-				return tokenIn(c.t, message)
-			}
-		}
+		return c.emailedToken(c.owner.Email)
 	case "/users/me/passkeys":
 		return c.passkey()
 	case "/auth/sessions": // the session before this one
@@ -324,6 +346,27 @@ func (c *matrixCell) record(collection string) string {
 		ok(c.t, c.Do(enter("github", c.owner.Token, "access_token", c.githubToken())))
 	}
 	return "github"
+}
+
+// emailedToken returns the token in the next email to the address.
+func (c *matrixCell) emailedToken(to string) string {
+	for {
+		if message := c.Email.Next(c.t); message.To == to { // not of another cell
+			return tokenIn(c.t, message)
+		}
+	}
+}
+
+// invited returns the address that the owner of an organization invites.
+func (c *matrixCell) invited() string { return "invited-" + c.owner.Email }
+
+// invitation invites to an organization of the owner, and returns the ID of the invitation.
+func (c *matrixCell) invitation(organization string) string {
+	path := "/organizations/" + organization + "/invitations"
+	in := map[string]string{"email": c.invited(), "role": "member", "link": testkit.LinkOrigin + "/{token}"}
+	ok(c.t, c.Do(request{Method: "POST", Path: path, As: c.owner.Token, JSON: in}))
+	rows := ok(c.t, c.Do(request{Method: "GET", Path: path, As: c.owner.Token})).JSON(http.StatusOK)["rows"].([]any)
+	return rows[0].(map[string]any)["id"].(string)
 }
 
 // passkey registers a passkey of the owner with the authenticator of the cell, if it has none, and returns its ID.

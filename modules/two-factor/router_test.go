@@ -221,6 +221,7 @@ func TestRequired(t *testing.T) {
 		"GET /users/me", "DELETE /users/:id", "DELETE /users/:id/sessions", "DELETE /auth", "DELETE /auth/sessions", "DELETE /auth/sessions/:id",
 		"POST /auth/refresh", "POST /auth/passkey", "POST " + secondStep, "PUT /auth/email-code", "GET " + mine, "PUT " + mine, "POST " + mine, "DELETE " + mine,
 		"PUT /users/me/email", "PUT /users/:id/password", "DELETE /users/:id/api-keys/:keyId", "POST /users/me/email-verification",
+		"GET /users/:id/picture", "GET /organization-invitations/:token",
 	}
 	others := []string{"livez", "readyz", "openapi.json", "docs", "password-resets", "email-verifications", "mcp"} // without an account, or with other credentials
 	for _, route := range api.Handler.Routes() {
