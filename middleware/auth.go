@@ -113,7 +113,7 @@ func (a Authenticator) handle(g *gin.Context, authenticate func(*gin.Context) (a
 		rest.Fail(g, err)
 		return
 	}
-	if key := caller.Key; key != nil && !a.route.AnyKey && !key.Has(a.route.Resource, access.ScopeRead) {
+	if key := caller.Key; key != nil && !a.route.AnyKey && !a.route.AdminKey && !key.Has(a.route.Resource, access.ScopeRead) {
 		rest.OnlyID(g)
 	}
 	if g.Request.Method != http.MethodGet {

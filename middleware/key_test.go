@@ -44,6 +44,7 @@ func TestAPIKeys(t *testing.T) {
 		notes.POST("/notes", route.User, rest.NoContent)
 		notes.DELETE("/notes", route.Admin, rest.NoContent)
 		r.GET("/marked", route.User, rest.NoContent, route.AllowAPIKey)
+		r.GET("/marked-admin", route.Admin, rest.NoContent, route.AllowAdminKey)
 		for path, caller := range map[string]route.Caller{
 			"/public": route.Public, "/sign-in": route.SignIn, "/provider": route.Provider, "/user": route.User, "/admin": route.Admin, "/master": route.Master,
 			"/step-up": route.StepUp, "/step-up-admin": route.StepUpAdmin, "/step-up-others/:id": route.StepUpOthers,
@@ -66,6 +67,8 @@ func TestAPIKeys(t *testing.T) {
 		{"POST /notes", "", 403, "insufficient_scope"},
 		{"DELETE /notes", "notes:write,admin", 403, `"forbidden"`}, // the role decides
 		{"GET /marked", "", 204, ""},
+		{"GET /marked-admin", "*:read,*:write", 403, "scope admin"},
+		{"GET /marked-admin", "admin", 403, `"forbidden"`}, // the role decides
 		{"GET /public", "*:read,admin", 403, `"forbidden"`},
 		{"GET /sign-in", "*:read,admin", 403, `"forbidden"`},
 		{"GET /provider", "*:read,admin", 403, `"forbidden"`},

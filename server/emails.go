@@ -30,7 +30,7 @@ func (c emailQueue) Parts() kit.Parts {
 
 // Routes implements kit.Module.
 func (c emailQueue) Routes(r *route.Router) {
-	r.GET("/emails", route.Admin, c.list, route.List(emailSpec()))
+	r.GET("/emails", route.Admin, c.list, route.List(emailSpec()), route.AllowAdminKey)
 }
 
 func emailSpec() listing.Spec {

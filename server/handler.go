@@ -183,6 +183,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	h.Jobs = job.New(o.Deps.DB, o.Deps.Now, o.Deps.Log, parts.Jobs...)
 	h.Closers, h.Workers, h.admins = parts.Closers, parts.Workers, parts.Admins
 	o.Observer.Register(append(parts.Metrics, h.Jobs)...)
+	own = append(own, jobList{h.Jobs})
 	for _, m := range slices.Concat(own, o.Modules) {
 		m.Routes(h.table.Router())
 	}

@@ -1527,7 +1527,7 @@ export interface paths {
           headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
           content: { 'application/problem+json': components['schemas']['Problem'] }
         }
-        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 403 forbidden, 403 two_factor_required */
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 403 insufficient_scope, 403 two_factor_required */
         default: {
           headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
           content: { 'application/problem+json': components['schemas']['Problem'] }
@@ -1536,6 +1536,119 @@ export interface paths {
     }
     put?: never
     post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/jobs': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    /**
+     * List jobs
+     * Returns the periodic work of the service, with the last runs on any instance.
+     */
+    get: {
+      parameters: {
+        query?: never
+        header?: never
+        path?: never
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** OK */
+        200: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['JobList'] }
+        }
+        /** validation_failed */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is not an admin */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 403 insufficient_scope, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/jobs/{name}/run': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get?: never
+    put?: never
+    /**
+     * Run a job now
+     * Makes the job due, and responds before it runs. The instance that receives the request runs the job immediately.
+     */
+    post: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** name of the job */
+          name: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** Accepted */
+        202: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['Job'] }
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is not an admin */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found: there is no such job */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** conflict: the job is running */
+        409: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 insufficient_scope, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
     delete?: never
     options?: never
     head?: never
@@ -5573,6 +5686,27 @@ export interface components {
     IdentityList: {
       count: number
       rows: components['schemas']['Identity'][]
+    }
+    Job: {
+      /** beginning of the error of the last failed run, as in the log; "": there was none */
+      error: string
+      /** end of the last failed run; null: there was none */
+      failedAt: string | null
+      /** time from the start of a run to the start of the next run */
+      intervalSeconds: number
+      name: string
+      /** time at which the next run can start; during a run, the time at which the run is repeated if its instance was killed */
+      nextAt: string
+      /** an instance is running the job */
+      running: boolean
+      /** start of the last run; null: there was none */
+      startedAt: string | null
+      /** end of the last successful run; null: there was none */
+      succeededAt: string | null
+    }
+    JobList: {
+      /** by name */
+      rows: components['schemas']['Job'][]
     }
     MCPMessage: {
       /** a string or an integer; absent in a notification */

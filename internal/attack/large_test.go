@@ -31,6 +31,7 @@ const (
 	boundPasskeys    = "has at most 20 passkeys"
 	boundKeys        = "has at most 50 keys with at most 100 scopes"
 	boundMembers     = "has at most 50 organizations, 1000 members or 100 invitations; admins get pages of organizations"
+	boundJobs        = "has an item per job"
 	boundWebhooks    = "has at most 100 webhooks with at most 100 events"
 )
 
@@ -61,6 +62,7 @@ var large = map[string]string{
 	"GET /organizations/:id/invitations": boundMembers,
 
 	"GET /emails":           boundPage,
+	"GET /jobs":             boundJobs,
 	"GET /changes":          boundEntries,
 	"GET /articles/changes": boundFeed,
 

@@ -143,7 +143,9 @@ var matrix = []matrixRow{
 	{"PATCH /articles/:id", `{"title":"T"}`, "401 401 200 403 200 401 403 200 401 403 200 200"},
 	{"DELETE /articles/:id", "", "401 401 204 403 204 401 403 204 401 403 204 204"},
 
-	{"GET /emails", "", "401 401 403 403 200 401 403 200 401 200 403 403"},
+	{"GET /jobs", "", "401 401 403 403 200 401 403 200 401 200 200 403"},
+	{"POST /jobs/:name/run", "", "401 401 403 403 202 401 403 202 401 403 202 403"},
+	{"GET /emails", "", "401 401 403 403 200 401 403 200 401 200 200 403"},
 	{"GET /changes", "", "401 401 403 403 200 401 403 200 401 200 403 403"},
 	{"POST /batch", `{"operations":[{"method":"POST","path":"/articles","body":{"title":"T"}}]}`, "401 401 200 200 200 401 200 200 401 403 200 200"},
 
@@ -337,6 +339,8 @@ func (c *matrixCell) record(collection string) string {
 		}
 		ok(c.t, c.Do(ask))
 		return c.emailedToken(c.owner.Email)
+	case "/jobs":
+		return "expired-responses"
 	case "/users/me/passkeys":
 		return c.passkey()
 	case "/auth/sessions": // the session before this one

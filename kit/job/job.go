@@ -59,13 +59,18 @@ func (j Job) id() store.ID {
 type state struct {
 	store.Meta  `bson:",inline"`
 	Name        string      `json:"name"`
-	NextAt      store.Time  `json:"nextAt"`      // the time at which the next run may start
+	NextAt      store.Time  `json:"nextAt"`      // the time at which the next run may start; during a run, the end of its lease
+	LeasedUntil *store.Time `json:"leasedUntil"` // during a run, the end of its lease; nil: the last run has ended
+	StartedAt   *store.Time `json:"startedAt"`   // the start of the last run
 	SucceededAt *store.Time `json:"succeededAt"` // the end of the last successful run
+	FailedAt    *store.Time `json:"failedAt"`    // the end of the last failed run
+	Error       string      `json:"error"`       // the error of the last failed run
 }
 
 // Runner runs the jobs of a service.
 type Runner struct {
 	jobs      []Job
+	wake      map[string]chan struct{} // by name of the job; see Start
 	states    *store.Collection[state]
 	now       func() time.Time
 	log       *slog.Logger
@@ -80,16 +85,16 @@ var durationBuckets = []float64{.01, .1, 1, 10, 60, 600}
 // New returns a Runner. Call New before DB.Prepare, because New opens a collection. New panics if a job is invalid, or if two
 // jobs have the same name.
 func New(db store.DB, now func() time.Time, log *slog.Logger, jobs ...Job) *Runner {
-	names := map[string]bool{}
+	wake := map[string]chan struct{}{}
 	for _, j := range jobs {
-		if j.Name == "" || j.Interval < time.Second || j.Run == nil || names[j.Name] {
+		if j.Name == "" || j.Interval < time.Second || j.Run == nil || wake[j.Name] != nil {
 			panic(fmt.Sprintf("job: %q needs a name that no other job has, an interval of at least a second, and a function", j.Name))
 		}
-		names[j.Name] = true
+		wake[j.Name] = make(chan struct{}, 1)
 	}
 	label := []string{"job"}
 	return &Runner{
-		jobs: jobs, now: now, log: log, states: store.Open[state](db, store.Spec{Name: "job-states"}),
+		jobs: jobs, wake: wake, now: now, log: log, states: store.Open[state](db, store.Spec{Name: "job-states"}),
 		succeeded: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "job_last_success_timestamp_seconds", Help: "Time at which the job last succeeded, on any instance.",
 		}, label),
@@ -122,6 +127,7 @@ func (r *Runner) loop(ctx context.Context, j Job) {
 		}
 		select {
 		case <-time.After(min(next.Sub(r.now()), maxWait)):
+		case <-r.wake[j.Name]:
 		case <-ctx.Done():
 		}
 	}
@@ -155,19 +161,24 @@ func (r *Runner) runIfDue(ctx context.Context, j Job) (next time.Time, err error
 	err = r.run(ctx, j)
 	ended := r.now()
 	r.durations.WithLabelValues(j.Name).Observe(ended.Sub(started).Seconds())
-	if err != nil {
+	at, next := store.At(ended), s.NextAt.Time
+	changes := []store.Change{store.Unset("leasedUntil")}
+	if err == nil {
+		r.log.Debug("job completed", "job", j.Name, "took", ended.Sub(started).Round(time.Millisecond))
+		r.succeeded.WithLabelValues(j.Name).Set(seconds(at))
+		next = started.Add(j.Interval)
+		changes = append(changes, store.Set("nextAt", store.At(next)), store.Set("succeededAt", at))
+	} else {
 		r.failures.WithLabelValues(j.Name).Inc()
-		return s.NextAt.Time, err
+		if ctx.Err() == nil { // otherwise, the server stops
+			changes = append(changes, store.Set("failedAt", at), store.Set("error", errorText(err)))
+		}
 	}
-	r.log.Debug("job completed", "job", j.Name, "took", ended.Sub(started).Round(time.Millisecond))
-	at := store.At(ended)
-	r.succeeded.WithLabelValues(j.Name).Set(seconds(at))
-	next = started.Add(j.Interval)
 	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseMargin) // stores the result even if the server stops
 	defer cancel()
-	_, err = r.states.UpdateByID(saveCtx, j.id(), store.Versions{s.Version},
-		store.Set("nextAt", store.At(next)), store.Set("succeededAt", at))
-	return next, apperr.Replace(err, apperr.PreconditionFailed, nil) // another instance is running the job: this run took too long
+	_, saveErr := r.states.UpdateByID(saveCtx, j.id(), store.Versions{s.Version}, changes...)
+	// PreconditionFailed: this run took too long, and another instance is running the job.
+	return next, errors.Join(err, apperr.Replace(saveErr, apperr.PreconditionFailed, nil))
 }
 
 func seconds(t store.Time) float64 { return float64(t.UnixMilli()) / 1000 }
@@ -175,17 +186,18 @@ func seconds(t store.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 // claim returns the state of the job. If the job is due, claim takes the lease for one run. claimed is false if the job is not
 // due, or if another instance has taken the lease at the same time.
 func (r *Runner) claim(ctx context.Context, j Job, now time.Time) (s state, claimed bool, err error) {
-	until := store.At(now.Add(j.lease()))
+	at, until := store.At(now), store.At(now.Add(j.lease()))
 	s, err = r.states.Get(ctx, j.id())
 	switch {
 	case apperr.Is(err, apperr.NotFound):
-		s = state{Meta: store.NewMeta(j.id(), store.At(now)), Name: j.Name, NextAt: until}
+		s = state{Meta: store.NewMeta(j.id(), at), Name: j.Name, NextAt: until, LeasedUntil: &until, StartedAt: &at}
 		err = r.states.Insert(ctx, s)
 		return s, err == nil, apperr.Replace(err, apperr.Conflict, nil)
 	case err != nil || !s.due(j, now):
 		return s, false, err
 	}
-	taken, err := r.states.UpdateByID(ctx, s.ID, store.Versions{s.Version}, store.Set("nextAt", until))
+	taken, err := r.states.UpdateByID(ctx, s.ID, store.Versions{s.Version},
+		store.Set("nextAt", until), store.Set("leasedUntil", until), store.Set("startedAt", at))
 	if apperr.Is(err, apperr.PreconditionFailed) {
 		s.NextAt = until
 		return s, false, nil

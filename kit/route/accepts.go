@@ -1,6 +1,7 @@
 package route
 
 import (
+	"slices"
 	"strings"
 
 	"example.com/ginseng/kit/access"
@@ -24,11 +25,17 @@ func (r *Route) Accepts(caller access.Principal) error {
 }
 
 // CheckKey returns nil if the route accepts the API key of the caller, or if the caller has no API key. InsufficientScope: the key
-// does not have the scope of the resource: access.ScopeRead if the route only reads, otherwise access.ScopeWrite. Forbidden: the route
-// accepts no API key.
+// does not have the scope of the resource: access.ScopeRead if the route only reads, otherwise access.ScopeWrite; with AllowAdminKey,
+// access.ScopeAdmin. Forbidden: the route accepts no API key.
 func (r *Route) CheckKey(caller access.Principal) error {
 	if caller.Key == nil || r.AnyKey {
 		return nil
+	}
+	if r.AdminKey {
+		if slices.Contains(caller.Key.Scopes, access.ScopeAdmin) {
+			return nil
+		}
+		return insufficientScope(access.ScopeAdmin)
 	}
 	if r.Resource == "" {
 		return apperr.New(apperr.Forbidden, "This operation does not accept an API key. Sign in, and send the user token instead.")
@@ -38,9 +45,13 @@ func (r *Route) CheckKey(caller access.Principal) error {
 		action = access.ScopeRead
 	}
 	if !caller.Key.Has(r.Resource, action) {
-		return apperr.New(apperr.InsufficientScope, "The API key does not have the scope %s. Create a key with this scope: POST /users/me/api-keys.", r.Resource+action)
+		return insufficientScope(r.Resource + action)
 	}
 	return nil
+}
+
+func insufficientScope(scope string) error {
+	return apperr.New(apperr.InsufficientScope, "The API key does not have the scope %s. Create a key with this scope: POST /users/me/api-keys.", scope)
 }
 
 // CheckKind returns nil if the route accepts callers of this kind; every route accepts access.Operator. Unauthorized: it takes the

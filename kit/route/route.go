@@ -36,6 +36,7 @@ type Route struct {
 
 	Restricted bool              `json:"restricted,omitempty"` // accepts users with an access.Restriction
 	AnyKey     bool              `json:"anyKey,omitempty"`     // accepts every API key, whatever its scopes
+	AdminKey   bool              `json:"adminKey,omitempty"`   // accepts API keys with access.ScopeAdmin
 	LargeBody  bool              `json:"largeBody,omitempty"`  // accepts bodies of up to MAX_BODY_BYTES
 	Idempotent bool              `json:"idempotent,omitempty"` // replays the first response to a request with the same Idempotency-Key
 	Stream     bool              `json:"stream,omitempty"`     // can respond with a stream
@@ -85,12 +86,12 @@ const (
 
 // Caller sets the callers that a route accepts. Every route but an Open one rejects an invalid credential with 401, even a Public
 // one. It rejects an API key with 403, unless the route belongs to a resource of which the key has the scope, or has the option
-// AllowAPIKey. It rejects a user with an access.Restriction with 403, unless the restriction allows the request, or the route has
+// AllowAPIKey or AllowAdminKey. It rejects a user with an access.Restriction with 403, unless the restriction allows the request, or the route has
 // the option AllowRestricted. Handlers get the caller from rest.Caller.
 type Caller func(*Route)
 
 // Open accepts any request. The credential, the query string and the body are not read, so an invalid one is not an error. Alone,
-// Idempotent, Stream, Query, AnyQuery, AllowAPIKey and AllowRestricted have no effect. A webhook whose signature the handler verifies
+// Idempotent, Stream, Query, AnyQuery, AllowAPIKey, AllowAdminKey and AllowRestricted have no effect. A webhook whose signature the handler verifies
 // has Open and Raw. Changes that the handler makes have no request ID in the log of changes.
 func Open(r *Route) { r.Kind = KindOpen }
 
@@ -144,6 +145,9 @@ func AllowRestricted(r *Route) { r.Restricted = true }
 
 // AllowAPIKey also accepts every API key, whatever its scopes.
 func AllowAPIKey(r *Route) { r.AnyKey = true }
+
+// AllowAdminKey also accepts API keys with access.ScopeAdmin. It is for routes of Admin that belong to no resource.
+func AllowAdminKey(r *Route) { r.AdminKey = true }
 
 // LargeBody accepts bodies of up to MAX_BODY_BYTES. Without it, a body of more than 16 KiB is rejected with 413.
 func LargeBody(r *Route) { r.LargeBody = true }

@@ -153,24 +153,27 @@ func TestAccepts(t *testing.T) {
 	reads.Restriction = &access.Restriction{Err: errRestricted, Reads: true}
 	stopped.Restriction = &access.Restriction{Err: errRestricted}
 	key.Key = &access.Key{Scopes: []string{"notes:read"}}
-	callers := []access.Principal{{}, {Master: true}, user, admin, nurse, reads, stopped, key}
+	adminKey := admin
+	adminKey.Key = &access.Key{Scopes: []string{access.ScopeAdmin}}
+	callers := []access.Principal{{}, {Master: true}, user, admin, nurse, reads, stopped, key, adminKey}
 	const ok, unauthorized, forbidden, scope, restricted = "ok", string(apperr.Unauthorized), string(apperr.Forbidden), string(apperr.InsufficientScope), string(apperr.Conflict)
 	for _, test := range []struct {
 		method  string
 		caller  route.Caller
 		options []route.Option
-		want    [8]string // of none, the master key, a user, an admin, a nurse, a user who can only read, a stopped one, a key
+		want    [9]string // of none, the master key, a user, an admin, a nurse, a user who can only read, a stopped one, a key, an admin's key with the scope admin
 	}{
-		{"GET", route.Public, nil, [8]string{ok, ok, ok, ok, ok, ok, restricted, ok}},
-		{"POST", route.Public, nil, [8]string{ok, ok, ok, ok, ok, restricted, restricted, scope}},
-		{"POST", route.SignIn, []route.Option{route.AllowRestricted}, [8]string{ok, ok, ok, ok, ok, ok, ok, scope}},
-		{"GET", route.Master, nil, [8]string{unauthorized, ok, unauthorized, unauthorized, unauthorized, unauthorized, unauthorized, unauthorized}},
-		{"GET", route.User, nil, [8]string{unauthorized, unauthorized, ok, ok, ok, ok, restricted, ok}},
-		{"POST", route.User, []route.Option{route.AllowAPIKey}, [8]string{unauthorized, unauthorized, ok, ok, ok, restricted, restricted, ok}},
-		{"GET", route.Admin, nil, [8]string{unauthorized, unauthorized, forbidden, ok, forbidden, forbidden, forbidden, forbidden}},
-		{"GET", route.Role("nurse"), nil, [8]string{unauthorized, unauthorized, forbidden, ok, ok, forbidden, forbidden, forbidden}},
-		{"GET", route.StepUpAdmin, nil, [8]string{unauthorized, unauthorized, forbidden, ok, forbidden, forbidden, forbidden, forbidden}},
-		{"GET", route.StepUpOthers, nil, [8]string{unauthorized, unauthorized, ok, ok, ok, ok, restricted, ok}},
+		{"GET", route.Public, nil, [9]string{ok, ok, ok, ok, ok, ok, restricted, ok, scope}},
+		{"POST", route.Public, nil, [9]string{ok, ok, ok, ok, ok, restricted, restricted, scope, scope}},
+		{"POST", route.SignIn, []route.Option{route.AllowRestricted}, [9]string{ok, ok, ok, ok, ok, ok, ok, scope, scope}},
+		{"GET", route.Master, nil, [9]string{unauthorized, ok, unauthorized, unauthorized, unauthorized, unauthorized, unauthorized, unauthorized, scope}},
+		{"GET", route.User, nil, [9]string{unauthorized, unauthorized, ok, ok, ok, ok, restricted, ok, scope}},
+		{"POST", route.User, []route.Option{route.AllowAPIKey}, [9]string{unauthorized, unauthorized, ok, ok, ok, restricted, restricted, ok, ok}},
+		{"GET", route.Admin, nil, [9]string{unauthorized, unauthorized, forbidden, ok, forbidden, forbidden, forbidden, forbidden, scope}},
+		{"GET", route.Admin, []route.Option{route.AllowAdminKey}, [9]string{unauthorized, unauthorized, forbidden, ok, forbidden, forbidden, forbidden, scope, ok}},
+		{"GET", route.Role("nurse"), nil, [9]string{unauthorized, unauthorized, forbidden, ok, ok, forbidden, forbidden, forbidden, scope}},
+		{"GET", route.StepUpAdmin, nil, [9]string{unauthorized, unauthorized, forbidden, ok, forbidden, forbidden, forbidden, forbidden, scope}},
+		{"GET", route.StepUpOthers, nil, [9]string{unauthorized, unauthorized, ok, ok, ok, ok, restricted, ok, scope}},
 	} {
 		var table route.Table
 		table.Router().Resource(listing.Spec{Name: "notes"}).Handle(test.method, "/notes", test.caller, rest.NoContent, test.options...)

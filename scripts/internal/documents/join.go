@@ -23,8 +23,8 @@ const (
 	keyUsage     = "An API key of a user. Send it as Authorization: Bearer KEY, or as access_token in the body or query. Without RESOURCE:read, the response to a write of the resource has only id. Scopes: "
 )
 
-// The suffixes of scopes, after the name of the resource; see package access.
-const readScope, writeScope = ":read", ":write"
+// The suffixes of scopes, after the name of the resource, and the scope of an admin's key; see package access.
+const readScope, writeScope, adminScope = ":read", ":write", "admin"
 
 // The extensions that describe access; docs/client.md explains them.
 const (
@@ -217,10 +217,13 @@ func (j joiner) access(op *spec.Operation, r row) {
 		op.Security = slices.DeleteFunc(op.Security, isKey)
 		return
 	}
-	if (r.AnyKey || r.Resource != "" && len(op.Security) > 0) && r.Caller != "master" && !slices.ContainsFunc(op.Security, isKey) {
+	if (r.AnyKey || r.AdminKey || r.Resource != "" && len(op.Security) > 0) && r.Caller != "master" && !slices.ContainsFunc(op.Security, isKey) {
 		op.Security = append(op.Security, map[string][]string{apiKeyScheme: {}})
 	}
-	if r.Resource != "" && r.Caller != "master" {
+	switch {
+	case r.AdminKey:
+		op.AddExtension(scopeMark, adminScope)
+	case r.Resource != "" && r.Caller != "master":
 		op.AddExtension(scopeMark, scope(r))
 	}
 }
@@ -235,7 +238,7 @@ func scope(r row) string {
 
 // scopes returns all scopes that a key can have.
 func scopes(routes []row) []string {
-	all := []string{"*" + readScope, "*" + writeScope, "admin"}
+	all := []string{"*" + readScope, "*" + writeScope, adminScope}
 	for _, r := range routes {
 		if r.Resource != "" {
 			all = append(all, r.Resource+readScope, r.Resource+writeScope)

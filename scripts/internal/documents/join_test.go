@@ -3,6 +3,7 @@ package documents
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -165,6 +166,7 @@ func TestFacts(t *testing.T) {
 		op.SecuredWith("UserToken", []string{}...)
 		op.Security = append(op.Security, map[string][]string{apiKeyScheme: {}})
 	})
+	ops.operation("GET /admin")
 	ops.operation("PUT /both", func(op *spec.Operation) {
 		op.RespondsWith(403, spec.NewResponse().WithDescription("reauthentication_required: as before"))
 	})
@@ -188,6 +190,7 @@ func TestFacts(t *testing.T) {
 		r.POST("/open", route.Open, rest.NoContent)
 		r.POST("/auth", route.Master, rest.NoContent)
 		r.POST("/key", route.User, rest.NoContent, route.AllowAPIKey)
+		r.GET("/admin", route.Admin, rest.NoContent, route.AllowAdminKey)
 		r.PUT("/both", route.StepUp, rest.NoContent)
 		r.PATCH("/both", route.StepUpAdmin, rest.NoContent, route.AllowRestricted)
 		r = r.Resource(things)
@@ -220,6 +223,7 @@ func TestFacts(t *testing.T) {
 		"POST /open":            `public`,
 		"POST /others":          `user UserToken`,
 		"POST /key":             `user UserToken APIKey`,
+		"GET /admin":            `admin UserToken APIKey scope=admin 403:forbidden: the caller is not an admin`,
 		"PUT /both":             `step-up UserToken BasicAuth 403:reauthentication_required: as before 429:too_many_requests recent`,
 		"PATCH /both":           `step-up UserToken BasicAuth roles=[admin] restricted 403:reauthentication_required: as before 429:too_many_requests recent`,
 	} {
@@ -309,5 +313,19 @@ func TestNoRoute(t *testing.T) {
 	_, err := ops.joined(t, func(r *route.Router) { r.GET("/things", route.User, rest.NoContent) })
 	if err == nil || !strings.Contains(err.Error(), "POST /things is annotated, but no router adds this route") {
 		t.Error(err)
+	}
+}
+
+// TestExtensionsGuide checks that the guide lists the extensions that describe resources, properties and access.
+func TestExtensionsGuide(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../../docs/client.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mark := range []string{resourceMark, referenceMark, fileMark, callerMark, rolesMark, scopeMark, batchMark, settingMark} {
+		if !strings.Contains(string(guide), "\n| `"+mark+"` |") {
+			t.Errorf("docs/client.md does not list %s", mark)
+		}
 	}
 }

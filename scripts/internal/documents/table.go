@@ -23,17 +23,17 @@ type Table struct {
 
 // row is a route.Route.
 type row struct {
-	Method, Path, Resource                                   string
-	List                                                     *list
-	Caller                                                   string
-	Roles                                                    []string
-	Restricted, AnyKey, Idempotent, Stream, JSONOnly, Origin bool
-	Raw                                                      int64
-	Documented, Setting                                      string
-	Files                                                    bool  // multipart forms can have the files of the record
-	Upload                                                   *file // the body is a file
-	Download                                                 bool  // the response is a file
-	Read                                                     bool  // needs only the scope :read
+	Method, Path, Resource                                             string
+	List                                                               *list
+	Caller                                                             string
+	Roles                                                              []string
+	Restricted, AnyKey, AdminKey, Idempotent, Stream, JSONOnly, Origin bool
+	Raw                                                                int64
+	Documented, Setting                                                string
+	Files                                                              bool  // multipart forms can have the files of the record
+	Upload                                                             *file // the body is a file
+	Download                                                           bool  // the response is a file
+	Read                                                               bool  // needs only the scope :read
 }
 
 // list is a listing.Spec.
