@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -161,6 +162,9 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.read > b.size {
 		return 0, &http.MaxBytesError{Limit: b.size}
 	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		keepConnection(b.g.Writer)
+	}
 	if !errors.Is(err, io.EOF) {
 		return n, err
 	}
@@ -171,6 +175,20 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 		b.g.Writer.Header().Del("Connection")
 	}
 	return n, err
+}
+
+// keepConnection makes net/http close the connection 500 ms after the response, as it does after a body that is too large. Otherwise,
+// it closes the connection immediately if a read has failed, and a client that is sending fails before it reads the response.
+func keepConnection(w http.ResponseWriter) {
+	for {
+		inner, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			break
+		}
+		w = inner.Unwrap()
+	}
+	tooLarge := http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0)
+	_, _ = tooLarge.Read(make([]byte, 1)) // an *http.MaxBytesError
 }
 
 // acquire waits for size bytes of memory, or for the caller's quarter if size is larger. Unavailable: other bodies are using the

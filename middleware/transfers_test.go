@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -35,16 +37,69 @@ const (
 	testTimeout = time.Second // of bodies and requests without transfers
 )
 
-// serveFiles serves routes with transfers. PUT /document/:id receives a file, and responds with its size. GET responds with a sparse
-// file of document.MaxBytes bytes. POST and PATCH /documents respond with the size of the file in the form. POST /notes has no files. all
-// is the number of transfers of the instance. begun, if it is not nil, is called when an upload begins.
-func serveFiles(t *testing.T, all int64, window time.Duration, begun func()) (url string) {
+// serveFiles serves the routes of transferServer on a port.
+func serveFiles(t *testing.T, tokens access.TokenVerifier, options ...func(*http.Server)) (url string) {
 	t.Helper()
-	return serveFilesTo(t, users{}, all, window, begun)
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = transferServer(t, tokens, maxTransfers, testWindow)
+	for _, option := range options {
+		option(s.Config)
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	return s.URL
 }
 
-// serveFilesTo is serveFiles with a verifier of user tokens. If it is not users, each credential is verified again after an upload.
-func serveFilesTo(t *testing.T, tokens access.TokenVerifier, all int64, window time.Duration, begun func()) (url string) {
+// servePipes serves the routes of transferServer in a bubble of synctest, and returns the client of the server, whose URL is
+// http://pipe. all is the number of transfers of the instance.
+func servePipes(t *testing.T, all int64) *http.Client {
+	t.Helper()
+	s, l := transferServer(t, users{}, all, transferWindow), pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
+	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return l.dial() }}
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		_ = s.Shutdown(context.Background())
+	})
+	return &http.Client{Transport: transport}
+}
+
+// pipes is a net.Listener in memory.
+type pipes struct {
+	accepted chan net.Conn
+	closed   chan struct{}
+}
+
+func (p pipes) dial() (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case p.accepted <- server:
+		return client, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Accept implements net.Listener.
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.accepted:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (p pipes) Close() error { close(p.closed); return nil }
+
+// Addr implements net.Listener.
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// transferServer returns a server with routes with transfers. PUT /document/:id receives a file, and responds with its size. GET
+// responds with a sparse file of document.MaxBytes bytes. POST /documents responds with the size of the file in the form. POST /notes
+// has no files. all is the number of transfers of the instance. If tokens is not users, each credential is verified again after an upload.
+func transferServer(t *testing.T, tokens access.TokenVerifier, all int64, window time.Duration) *http.Server {
 	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
 	sparse := filepath.Join(t.TempDir(), "sparse")
@@ -85,9 +140,6 @@ func serveFilesTo(t *testing.T, tokens access.TokenVerifier, all int64, window t
 		if g.Param("id") == "unknown" {
 			return store.ErrNotFound
 		}
-		if begun != nil {
-			begun()
-		}
 		file, err := rest.ReceiveFile(g, f, document)
 		if err != nil {
 			return err
@@ -103,11 +155,7 @@ func serveFilesTo(t *testing.T, tokens access.TokenVerifier, all int64, window t
 	for _, row := range table.Routes() {
 		engine.Handle(row.Method, row.Path, bodies.Handler(row), a.Handler(row), rest.Handle(row.Handler, row.Query...))
 	}
-	s := httptest.NewUnstartedServer(HeadAsGet(engine))
-	s.Config.ReadTimeout = testTimeout // as in package server
-	s.Start()
-	t.Cleanup(s.Close)
-	return s.URL
+	return &http.Server{Handler: HeadAsGet(engine), ReadTimeout: testTimeout} // the timeout is as in package server
 }
 
 // slowReader returns size bytes in chunks, with a pause before each.
@@ -133,7 +181,7 @@ func (r *slowReader) Read(p []byte) (int, error) {
 }
 
 // sendFile sends a body, with the token unless it is "". closed reports whether the server closes the connection.
-func sendFile(ctx context.Context, method, url, token, contentType string, body io.Reader, size int64) (status int, response string, closed bool) {
+func sendFile(ctx context.Context, client *http.Client, method, url, token, contentType string, body io.Reader, size int64) (status int, response string, closed bool) {
 	r, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
 		return 0, err.Error(), false
@@ -143,7 +191,7 @@ func sendFile(ctx context.Context, method, url, token, contentType string, body 
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := client.Do(r)
 	if err != nil {
 		return 0, err.Error(), false
 	}
@@ -155,39 +203,69 @@ func sendFile(ctx context.Context, method, url, token, contentType string, body 
 	return answer.StatusCode, string(data), answer.Close
 }
 
-// TestSlowTransfers sends files slower and faster than the limit, for longer than the time limits of other requests.
+// TestSlowTransfers sends files a little slower and faster than the limit, for longer than the time limits of other requests.
 func TestSlowTransfers(t *testing.T) {
 	t.Parallel()
-	base := serveFiles(t, 10, testWindow, nil)
-	const second = testWindow / 30 // in which transferRate bytes must arrive
 	head := "--b\r\nContent-Disposition: form-data; name=\"document\"; filename=\"a\"\r\n\r\n"
+	const size = 2 * int(transferWindow/time.Second) * transferRate // two windows at the limit
 	for name, test := range map[string]struct {
 		chunk  int
 		pause  time.Duration
 		status int
 	}{
-		"fast":    {4 * transferRate, second / 4, 200},
-		"slow":    {transferRate / 2, second * 2, 408},
-		"stalled": {1, time.Minute, 408},
+		"fast":    {transferRate, 950 * time.Millisecond, 200},
+		"slow":    {transferRate, 1050 * time.Millisecond, 408},
+		"stalled": {1, time.Hour, 408},
 	} {
 		for _, isForm := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, " ", isForm), func(t *testing.T) {
-				t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				client := servePipes(t, 1)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				size := int(2*testWindow/second) * 16 * transferRate // two windows, at the rate of the case fast
 				method, path, contentType := "PUT", "/document/1", "text/plain"
 				var body io.Reader = &slowReader{size, test.chunk, test.pause, ctx}
 				if isForm {
 					method, path, contentType = "POST", "/documents", "multipart/form-data; boundary=b"
 					body = io.MultiReader(strings.NewReader(head), body, strings.NewReader("\r\n--b\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nx\r\n--b--\r\n"))
 				}
-				status, response, closed := sendFile(ctx, method, base+path, store.NewID().Hex(), contentType, body, -1)
+				status, response, closed := sendFile(ctx, client, method, "http://pipe"+path, store.NewID().Hex(), contentType, body, -1)
 				if want := fmt.Sprintf("\"%d <nil>\"\n", size); status != test.status || status == 200 && response != want {
-					t.Errorf("%d %s, want %d", status, response, test.status)
+					t.Errorf("%s, form: %v: %d %s, want %d", name, isForm, status, response, test.status)
 				}
 				if test.status == 408 && (!strings.Contains(response, "request_timeout") || !closed) {
-					t.Errorf("%s, closed: %v", response, closed)
+					t.Errorf("%s, form: %v: %s, closed: %v", name, isForm, response, closed)
+				}
+			})
+		}
+	}
+}
+
+// TestLateBody sends a body too slowly, and continues after the response: the connection is not closed at once, because clients that
+// fail to send may not read the response.
+func TestLateBody(t *testing.T) {
+	t.Parallel()
+	for _, head := range []string{"Content-Length: 1000\r\n\r\na", "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n"} {
+		for _, path := range []string{"/document/1", "/notes"} {
+			synctest.Test(t, func(t *testing.T) {
+				method := map[string]string{"/document/1": "PUT", "/notes": "POST"}[path]
+				conn, err := servePipes(t, 1).Transport.(*http.Transport).DialContext(t.Context(), "", "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = conn.Close() }()
+				if _, err = fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\n%s", method, path, store.NewID().Hex(), head); err != nil {
+					t.Fatal(err)
+				}
+				response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				if err != nil || response.StatusCode != 408 {
+					t.Fatal(path, response, err)
+				}
+				received := time.Now()
+				if _, err = io.ReadAll(response.Body); err != nil {
+					t.Error(err)
+				}
+				if _, err = io.Copy(conn, &slowReader{1000, 1, 10 * time.Millisecond, t.Context()}); err == nil || time.Since(received) < 400*time.Millisecond {
+					t.Errorf("%s %q: %v after %v", path, head, err, time.Since(received))
 				}
 			})
 		}
@@ -213,40 +291,54 @@ func (v *onceValid) VerifyToken(ctx context.Context, token string) (access.Princ
 // TestEndedSession sends files with a session that ends meanwhile.
 func TestEndedSession(t *testing.T) {
 	t.Parallel()
-	base := serveFilesTo(t, &onceValid{seen: map[string]bool{}}, 10, testWindow, nil)
+	base := serveFiles(t, &onceValid{seen: map[string]bool{}})
 	form := "--b\r\nContent-Disposition: form-data; name=\"document\"; filename=\"a\"\r\n\r\nx\r\n--b--\r\n"
 	for _, test := range []struct{ method, path, contentType, body string }{
 		{"PUT", "/document/1", "text/plain", "x"},
 		{"POST", "/documents", "multipart/form-data; boundary=b", form},
 	} {
-		status, response, _ := sendFile(t.Context(), test.method, base+test.path, store.NewID().Hex(), test.contentType, strings.NewReader(test.body), int64(len(test.body)))
+		status, response, _ := sendFile(t.Context(), http.DefaultClient, test.method, base+test.path, store.NewID().Hex(), test.contentType, strings.NewReader(test.body), int64(len(test.body)))
 		if status != 401 {
 			t.Errorf("%s %s: %d %s", test.method, test.path, status, response)
 		}
 	}
-	if status, response, _ := sendFile(t.Context(), "PUT", base+"/document/1", "", "text/plain", strings.NewReader("x"), 1); status != 200 {
+	if status, response, _ := sendFile(t.Context(), http.DefaultClient, "PUT", base+"/document/1", "", "text/plain", strings.NewReader("x"), 1); status != 200 {
 		t.Errorf("without a credential: %d %s", status, response)
 	}
 }
 
-// TestSlowReaders reads a file slower and faster than the limit.
+// TestSlowReaders reads a file faster than the limit, and not at all until the service closes the connection.
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
-	base := serveFiles(t, 10, testWindow, nil)
-	for name, pause := range map[string]time.Duration{"stalled": 4 * testWindow, "fast": 0} {
+	for name, stalled := range map[string]bool{"stalled": true, "fast": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			closed := make(chan struct{})
+			base := serveFiles(t, users{}, func(s *http.Server) {
+				s.ConnState = func(_ net.Conn, state http.ConnState) {
+					if state == http.StateClosed {
+						close(closed)
+					}
+				}
+			})
 			conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() { _ = conn.Close() }()
+			_ = conn.SetDeadline(time.Now().Add(time.Minute))
 			if _, err := io.WriteString(conn, "GET /document/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(pause) // the client does not read, so that the buffers are full
+			if stalled {
+				select {
+				case <-closed:
+				case <-time.After(time.Minute):
+					t.Fatal("the connection is not closed")
+				}
+			}
 			n, _ := io.Copy(io.Discard, conn)
-			if complete := n > document.MaxBytes; complete != (pause == 0) {
+			if complete := n > document.MaxBytes; complete == stalled {
 				t.Errorf("%d bytes", n)
 			}
 		})
@@ -256,7 +348,7 @@ func TestSlowReaders(t *testing.T) {
 // TestUnreadUploads sends bodies that are rejected before they are read: the response does not wait for them.
 func TestUnreadUploads(t *testing.T) {
 	t.Parallel()
-	base := serveFiles(t, 10, testWindow, nil)
+	base := serveFiles(t, users{})
 	for path, test := range map[string]struct {
 		token, want string
 		size        int64
@@ -273,6 +365,7 @@ func TestUnreadUploads(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		length := fmt.Sprintf("Content-Length: %d", test.size)
 		if test.size < 0 {
 			length = "Transfer-Encoding: chunked"
@@ -286,7 +379,7 @@ func TestUnreadUploads(t *testing.T) {
 			t.Errorf("%s: %s, %v", path, response, err)
 		}
 	}
-	_, _, closed := sendFile(t.Context(), "PUT", base+"/document/1", "", "text/plain", strings.NewReader("a"), 1)
+	_, _, closed := sendFile(t.Context(), http.DefaultClient, "PUT", base+"/document/1", "", "text/plain", strings.NewReader("a"), 1)
 	if closed {
 		t.Error("the connection is closed after a body that was read")
 	}
@@ -296,50 +389,44 @@ func TestUnreadUploads(t *testing.T) {
 // requests of the user continue.
 func TestTransferLimits(t *testing.T) {
 	t.Parallel()
-	const all = 2*callerTransfers + 1
-	begun := make(chan struct{}, all)
-	base := serveFiles(t, all, transferWindow, func() { begun <- struct{}{} })
-	user, other := store.NewID().Hex(), store.NewID().Hex()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{}, all)
-	start := func(token string) {
-		go func() {
-			_, _, _ = sendFile(ctx, "PUT", base+"/document/1", token, "text/plain", &slowReader{1 << 30, transferRate, 50 * time.Millisecond, ctx}, -1)
-			ended <- struct{}{}
-		}()
-		<-begun
-	}
-	expect := func(what, method, path, token string, want int) {
-		t.Helper()
-		if status, response, _ := sendFile(t.Context(), method, base+path, token, "text/plain", nil, 0); status != want {
-			t.Errorf("%s: %d %.200s, want %d", what, status, response, want)
+	synctest.Test(t, func(t *testing.T) {
+		const all = 2*callerTransfers + 1
+		client := servePipes(t, all)
+		user, other := store.NewID().Hex(), store.NewID().Hex()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		start := func(token string) {
+			go func() {
+				body := &slowReader{1 << 30, transferRate, 50 * time.Millisecond, ctx}
+				status, response, _ := sendFile(ctx, client, "PUT", "http://pipe/document/1", token, "text/plain", body, -1)
+				if ctx.Err() == nil {
+					t.Errorf("an upload has ended: %d %s", status, response)
+				}
+			}()
+			synctest.Wait()
 		}
-	}
-	for range callerTransfers {
-		start(user)
-	}
-	expect("an upload of the user", "PUT", "/document/1", user, 429)
-	expect("a download of the user", "GET", "/document/1", user, 429)
-	expect("HEAD", "HEAD", "/document/1", user, 429)
-	expect("a change of the user", "POST", "/notes", user, 204)
-	expect("a download of another user", "GET", "/document/1", other, 200)
-	for range callerTransfers {
-		start("")
-	}
-	expect("a download of the network", "GET", "/document/1", "", 429)
-	start(other)
-	expect("a download of another user", "GET", "/document/1", other, 503)
-	cancel()
-	for range all {
-		<-ended
-	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		status, response, _ := sendFile(t.Context(), "GET", base+"/document/1", user, "", nil, 0)
-		if status == 200 {
-			break
+		expect := func(what, method, path, token string, want int) {
+			t.Helper()
+			if status, response, _ := sendFile(t.Context(), client, method, "http://pipe"+path, token, "text/plain", nil, 0); status != want {
+				t.Errorf("%s: %d %.200s, want %d", what, status, response, want)
+			}
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("after the others: %d %.200s", status, response)
+		for range callerTransfers {
+			start(user)
 		}
-	}
+		expect("an upload of the user", "PUT", "/document/1", user, 429)
+		expect("a download of the user", "GET", "/document/1", user, 429)
+		expect("HEAD", "HEAD", "/document/1", user, 429)
+		expect("a change of the user", "POST", "/notes", user, 204)
+		expect("a download of another user", "GET", "/document/1", other, 200)
+		for range callerTransfers {
+			start("")
+		}
+		expect("a download of the network", "GET", "/document/1", "", 429)
+		start(other)
+		expect("a download of another user", "GET", "/document/1", other, 503)
+		cancel()
+		synctest.Wait()
+		expect("a download after the others", "GET", "/document/1", user, 200)
+	})
 }
