@@ -148,6 +148,7 @@ func TestOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		header, sent := test.header, head
 		if strings.Contains(header, "chunked") {
 			sent = fmt.Sprintf("%x\r\n%s\r\n", len(head), head)

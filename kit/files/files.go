@@ -226,11 +226,15 @@ func (f *Files) Attach(ctx context.Context, file ...*File) error {
 	return nil
 }
 
+// maxReleased is the maximum number of files that a transaction releases: a deletion with its cascades can be of 20,000.
+const maxReleased = 500
+
 // Release marks that no record refers to the files from now on. The sweep deletes them an hour later. Files that do not exist are
-// skipped. Call Release with the context of the DB.Together that writes or deletes the record, before that write.
+// skipped. Of more than maxReleased files, it leaves the rest to the sweep, which finds them within 12 hours. Call Release with the
+// context of the DB.Together that writes or deletes the record, before that write. If the write fails, call Restore after the Together.
 func (f *Files) Release(ctx context.Context, id ...store.ID) error {
 	freed := map[store.ID]int64{} // bytes by uploader
-	for _, one := range id {
+	for _, one := range id[:min(len(id), maxReleased)] {
 		since := store.Set("since", store.At(f.now()))
 		released, err := f.rows.Update(ctx, store.And(store.Eq("id", one), store.Eq("since", nil)), since)
 		switch {
@@ -247,6 +251,43 @@ func (f *Files) Release(ctx context.Context, id ...store.ID) error {
 	}
 	for uploader, bytes := range freed {
 		if err := f.free(ctx, uploader, bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Restore marks that the record refers to the files again, after its write has failed with cause, on a server without transactions.
+// If the error does not say whether the record was written, or if Restore fails, the sweep does that an hour later. It logs its own
+// errors.
+func (f *Files) Restore(ctx context.Context, cause error, id ...store.ID) {
+	if len(id) == 0 || store.InAtomic(ctx) || !isDefinite(ctx, cause) {
+		return
+	}
+	if err := f.restore(ctx, id); err != nil {
+		f.log.Warn("files of a record that could not be written count toward no quota until the sweep", "error", err)
+	}
+}
+
+func (f *Files) restore(ctx context.Context, id []store.ID) error {
+	released := store.And(store.In("id", store.Values(id)...), store.Ne("since", nil))
+	rows, err := f.rows.List(ctx, store.Query{Filter: released})
+	if err != nil || len(rows) == 0 { // a transaction was rolled back
+		return err
+	}
+	referred, err := f.referred(ctx, rows)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if !referred[r.ID] {
+			continue // another request has changed the record
+		}
+		_, err := f.rows.Update(ctx, r.released(), store.Unset("since"))
+		if err == nil && r.Uploader != nil {
+			err = f.free(ctx, *r.Uploader, -r.Size)
+		}
+		if err != nil && !isMissing(err) {
 			return err
 		}
 	}

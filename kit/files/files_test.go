@@ -174,6 +174,14 @@ func (s *service) sweep(after ...time.Duration) {
 // day lets the day pass after which nothing that is not in use is left.
 func (s *service) day() { s.sweep(time.Hour, 11*time.Hour, time.Hour, 11*time.Hour) }
 
+// attached returns the number of files to which a record refers, by their rows.
+func (s *service) attached() int64 {
+	s.t.Helper()
+	n, err := store.Open[fileRow](s.db, store.Spec{Name: "files"}).Count(context.Background(), store.Eq("since", nil))
+	s.must(err)
+	return n
+}
+
 func (s *service) count(collection string) int64 {
 	s.t.Helper()
 	n, err := store.Open[store.Meta](s.db, store.Spec{Name: collection}).Count(context.Background(), store.Ne("id", nil))

@@ -211,11 +211,14 @@ func (f *Files) dropEmpty(ctx context.Context, uploader store.ID) error {
 	return apperr.Replace(err, apperr.NotFound, nil)
 }
 
-// recountOne corrects the usage of an uploader. If the usage changes meanwhile, the rows are counted again.
+// recountOne corrects the usage of an uploader. If the usage changes meanwhile, the rows are counted again. It does nothing while an
+// upload is in progress, which may have attached its file and not yet counted it.
 func (f *Files) recountOne(ctx context.Context, uploader store.ID) error {
 	_, err := f.usages.Modify(ctx, uploader, func(u *usage) (err error) {
 		u.expire(f.now())
-		u.Stored, err = f.stored(ctx, uploader)
+		if len(u.Reserved) == 0 {
+			u.Stored, err = f.stored(ctx, uploader)
+		}
 		return err
 	})
 	return err

@@ -119,6 +119,81 @@ func TestRecount(t *testing.T) {
 	s.wantRoom(&user, 995)
 }
 
+// TestRecountBesideUpload corrects the usages between the steps of an upload on a server without transactions.
+func TestRecountBesideUpload(t *testing.T) {
+	t.Parallel()
+	db := testdb.Separate(testdb.Open(t))
+	var s *service
+	recounted := false
+	s, user := newService(t, testdb.Intercept(db, func(_ context.Context, c testdb.Call, do func() error) error {
+		err := do()
+		if c.Name == "Update files" && s != nil && s.attached() == 1 && !recounted {
+			recounted = true
+			s.sweep(0)
+		}
+		return err
+	}), 1000), store.NewID()
+	s.must(s.set(t.Context(), store.NewID(), &user, "12345"))
+	if !recounted {
+		t.Error("the usages were not corrected")
+	}
+	s.wantRoom(&user, 995)
+}
+
+// TestRestore restores a file that was released for a write that has failed.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	failed, unknown := apperr.New(apperr.Conflict, "a"), apperr.New(apperr.Unavailable, "a")
+	for name, test := range map[string]struct {
+		cause error
+		kept  bool // the record refers to the file
+		room  int64
+	}{
+		"nothing was written":    {failed, true, 995},
+		"another has written":    {failed, false, 1000},
+		"the outcome is unknown": {unknown, true, 1000},
+	} {
+		s, id, user := newService(t, testdb.Open(t), 1000), store.NewID(), store.NewID()
+		s.must(s.set(t.Context(), id, &user, "12345"))
+		p, err := s.pages.Get(t.Context(), id)
+		s.must(err)
+		s.must(s.files.Release(t.Context(), p.Cover.ID))
+		if !test.kept {
+			s.must(s.pages.DeleteByID(t.Context(), id, nil))
+		}
+		r, err := s.files.Reserve(t.Context(), &user, 0) // of the request that has failed
+		s.must(err)
+		s.files.Restore(t.Context(), test.cause, p.Cover.ID)
+		r.Free(t.Context())
+		s.wantRoom(&user, test.room)
+		s.day()
+		s.wantRoom(&user, 1000-5*int64(s.stored()))
+		if kept := s.stored() == 1; kept != test.kept {
+			t.Errorf("%s: the file is stored: %v", name, kept)
+		}
+	}
+}
+
+// TestReleaseMany releases more files than one transaction: the sweep releases the rest.
+func TestReleaseMany(t *testing.T) {
+	t.Parallel()
+	s := newService(t, testdb.Open(t), 0)
+	rows := store.Open[fileRow](s.db, store.Spec{Name: "files"})
+	ids := make([]store.ID, 510)
+	for i := range ids {
+		ids[i] = store.NewID()
+		s.must(rows.Insert(t.Context(), fileRow{Meta: store.NewMeta(ids[i], store.At(s.clock.Now())), Collection: "pages"}))
+	}
+	s.must(s.db.Together(t.Context(), func(ctx context.Context) error { return s.files.Release(ctx, ids...) }))
+	if n := s.attached(); n != 10 {
+		t.Errorf("%d files are not released, want 10", n)
+	}
+	s.day()
+	if n := s.count("files"); n != 0 {
+		t.Errorf("%d rows, want none", n)
+	}
+}
+
 // TestUsageOfNothing deletes the usage of an uploader without files, such as of a deleted user.
 func TestUsageOfNothing(t *testing.T) {
 	t.Parallel()

@@ -274,6 +274,9 @@ func (c *Collection[D]) writeFiles(
 			}
 			return c.files.Attach(ctx, added...)
 		})
+		if err != nil {
+			c.files.Restore(ctx, err, removed...)
+		}
 		if !errors.Is(err, store.ErrStale) || ctx.Err() != nil {
 			return changed, err
 		}
@@ -285,12 +288,12 @@ func (c *Collection[D]) writeFiles(
 
 // releaseFiles marks that no record refers to the files of the records any more, which are then deleted.
 func (c *Collection[D]) releaseFiles(ctx context.Context, docs []D) error {
+	var ids []store.ID
 	for _, doc := range docs {
-		if list := c.filesOf(doc); len(list) > 0 {
-			if err := c.files.Release(ctx, idsOfFiles(list)...); err != nil {
-				return err
-			}
-		}
+		ids = append(ids, idsOfFiles(c.filesOf(doc))...)
 	}
-	return nil
+	if len(ids) == 0 {
+		return nil
+	}
+	return c.files.Release(ctx, ids...)
 }

@@ -300,6 +300,23 @@ func TestFilesInAtomic(t *testing.T) {
 	}
 }
 
+// TestFailedReplacement replaces files in a change that then fails: the record keeps its files, also without transactions.
+func TestFailedReplacement(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, db store.DB) {
+		l := newLibrary(t, db)
+		_, err := l.create("a", nil)
+		l.must(err)
+		b, err := l.create("b", nil)
+		l.must(err)
+		_, err = l.update(b.ID, store.Set("title", "a"), store.Set("cover", l.upload("new")), store.Set("shots", []files.File(nil)))
+		if n := l.attached(); !apperr.Is(err, apperr.Conflict) || n != 6 {
+			t.Errorf("%v, %d files are attached, want 6", err, n)
+		}
+		l.check()
+	})
+}
+
 // TestAddFilesAtOnce adds files to a list concurrently.
 func TestAddFilesAtOnce(t *testing.T) {
 	t.Parallel()
