@@ -1542,6 +1542,132 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/emails/{id}': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get?: never
+    put?: never
+    post?: never
+    /**
+     * Delete an unsent email
+     * The email is not sent.
+     */
+    delete: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** id of one of the emails */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** No Content */
+        204: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content?: never
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is not an admin */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found: there is no such email; it may have been sent */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** conflict: the email is being sent */
+        409: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 insufficient_scope, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/emails/{id}/retry': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get?: never
+    put?: never
+    /**
+     * Send an email now
+     * Makes an email due, also one that failed, and responds before it is sent. If the attempt fails, others follow as for a new email.
+     */
+    post: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** id of one of the emails */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** Accepted */
+        202: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['QueuedEmail'] }
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is not an admin */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found: there is no such email; it may have been sent */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** conflict: the email is being sent */
+        409: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 insufficient_scope, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/jobs': {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     /**
@@ -6143,6 +6269,22 @@ export interface components {
       /** code of the authenticator app; spaces are ignored */
       code: string
     }
+    QueuedEmail: {
+      /** number of attempts so far; a retry sets it to 1 */
+      attempts: number
+      /** time at which the email was accepted */
+      createdAt: string
+      /** error of the last attempt; "" before the first attempt has ended */
+      error: string
+      id: string
+      kind: string
+      /** time of the next attempt; null: there is no further attempt */
+      nextAttemptAt: string | null
+      /** failed: there are no further attempts, and the email is deleted after a day */
+      status: 'pending' | 'failed'
+      /** ID of the user that the email concerns; null if the email was requested for an address, whose user is looked up later */
+      userId: string | null
+    }
     QueuedEmailPage: {
       /** number of records in the whole list; with q or a filter, at most 10,000 */
       count?: number
@@ -6154,7 +6296,7 @@ export interface components {
       rows: components['schemas']['QueuedEmailRow'][]
     }
     QueuedEmailRow: {
-      /** number of attempts so far */
+      /** number of attempts so far; a retry sets it to 1 */
       attempts?: number
       /** time at which the email was accepted */
       createdAt?: string

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/testkit"
 	"example.com/ginseng/testkit/authenticator"
@@ -145,6 +146,8 @@ var matrix = []matrixRow{
 
 	{"GET /jobs", "", "401 401 403 403 200 401 403 200 401 200 200 403"},
 	{"POST /jobs/:name/run", "", "401 401 403 403 202 401 403 202 401 403 202 403"},
+	{"POST /emails/:id/retry", "", "401 401 403 403 202 401 403 202 401 403 202 403"},
+	{"DELETE /emails/:id", "", "401 401 403 403 204 401 403 204 401 403 204 403"},
 	{"GET /emails", "", "401 401 403 403 200 401 403 200 401 200 200 403"},
 	{"GET /changes", "", "401 401 403 403 200 401 403 200 401 200 403 403"},
 	{"POST /batch", `{"operations":[{"method":"POST","path":"/articles","body":{"title":"T"}}]}`, "401 401 200 200 200 401 200 200 401 403 200 200"},
@@ -339,6 +342,10 @@ func (c *matrixCell) record(collection string) string {
 		}
 		ok(c.t, c.Do(ask))
 		return c.emailedToken(c.owner.Email)
+	case "/emails":
+		row := email.Row{Meta: store.NewMeta(store.NewID(), store.At(c.Clock.Now())), Kind: "none", Status: email.Failed}
+		testkit.Insert(c.API, "emails", row)
+		return row.ID.Hex()
 	case "/jobs":
 		return "expired-responses"
 	case "/users/me/passkeys":

@@ -80,6 +80,18 @@ func TestListEmails(t *testing.T) {
 	if failed["userId"] != ada.ID || failed["attempts"] != 1.0 || failed["error"] != "email: the email server responded 550" || failed["nextAttemptAt"] != nil {
 		t.Errorf("%v", failed)
 	}
+	retry := testkit.Request{Method: "POST", Path: "/emails/" + failed["id"].(string) + "/retry", As: admin.Token}
+	if due := api.Do(retry).JSON(202); due["status"] != "pending" || due["nextAttemptAt"] == nil {
+		t.Errorf("%v", due)
+	}
+	wait()
+	if again := list("?status=failed")[0].(map[string]any); again["id"] != failed["id"] || again["attempts"] != 2.0 {
+		t.Errorf("%v", again)
+	}
+	remove := testkit.Request{Method: "DELETE", Path: "/emails/" + failed["id"].(string), As: admin.Token}
+	accepted(remove, 204)
+	accepted(remove, 404)
+	accepted(retry, 404)
 	api.Clock.Advance(24 * time.Hour)
 	api.RunJobs()
 	wait()

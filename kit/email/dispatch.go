@@ -89,8 +89,9 @@ func (q *Queue) claim() (Row, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.ctx), saveTimeout)
 	defer cancel()
 	now := q.now()
+	until := store.At(now.Add(lease))
 	return q.rows.Update(ctx, store.Lte("nextAttemptAt", store.At(now)), store.Inc("attempts", 1),
-		store.Set("nextAttemptAt", store.At(now.Add(lease))))
+		store.Set("nextAttemptAt", until), store.Set("leasedUntil", until))
 }
 
 // run makes an attempt and stores its result.
@@ -147,10 +148,10 @@ func (q *Queue) save(ctx context.Context, r Row, reason string, delay time.Durat
 	q.update(ctx, r, store.Set("error", reason), store.Set("nextAttemptAt", store.At(q.now().Add(delay))))
 }
 
-// update changes a row, unless another instance has claimed the email after the lease expired. If update fails, the email
+// update changes a row after an attempt, unless another instance has claimed the email after the lease expired. If update fails, the email
 // becomes due when the lease expires.
 func (q *Queue) update(ctx context.Context, r Row, changes ...store.Change) {
-	_, err := q.rows.Update(ctx, store.And(store.Eq("id", r.ID), store.Eq("version", r.Version)), changes...)
+	_, err := q.rows.Update(ctx, store.And(store.Eq("id", r.ID), store.Eq("version", r.Version)), append(changes, store.Unset("leasedUntil"))...)
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
 		q.log.Warn("the result of an attempt to send an email cannot be stored; the next attempt is in a minute", "kind", r.Kind, "error", err)
 	}

@@ -81,11 +81,12 @@ type Row struct {
 	Secret     string            `json:"secret"` // Entry.Secret, encrypted; can be ""
 	Trace      string            `json:"trace"`  // the reference that Tracer.Link returned
 	Status     string            `json:"status"`
-	Attempts   int64             `json:"attempts"` // number of attempts that have started
+	Attempts   int64             `json:"attempts"` // number of attempts that have started; Retry sets it to 1
 	Error      string            `json:"error"`    // why the last attempt failed; "" if no attempt has failed
 	// NextAttemptAt is the time at which the next attempt can start. During an attempt, it is the end of the attempt's lease.
 	// nil means that no more attempts follow.
 	NextAttemptAt *store.Time `json:"nextAttemptAt"`
+	LeasedUntil   *store.Time `json:"leasedUntil"` // during an attempt, the end of its lease; nil: no attempt is in progress
 }
 
 // QueueOptions are the arguments of NewQueue.
@@ -212,7 +213,7 @@ func (q *Queue) Enqueue(ctx context.Context, e Entry) error {
 		return err
 	}
 	after := store.At(q.now().Add(lease)) // q.release makes the email due earlier, unless the process is killed
-	r.NextAttemptAt = &after
+	r.NextAttemptAt, r.LeasedUntil = &after, &after
 	err := q.rows.Insert(ctx, r)
 	store.AfterCommit(ctx, func() { q.release(r) })
 	return err

@@ -330,6 +330,10 @@ func testTogether(t *testing.T, db store.DB) {
 		q.Send() // another instance could also call Send now
 		if store.IsSeparate(ctx) {
 			b.wait(q) // in a transaction, q waits for the end
+			rows := b.rows(q)
+			if _, err := q.Retry(ctx, rows[len(rows)-1].ID); !apperr.Is(err, apperr.Conflict) {
+				t.Errorf("retried before the end: %v", err)
+			}
 		}
 		out.None(t) // no email is sent before the end of the transaction
 		return result
