@@ -17,10 +17,10 @@ import (
 // album is a record with files, which everyone may change.
 type album struct {
 	store.Meta  `bson:",inline"`
-	albumFields `bson:",inline"`
+	AlbumFields `bson:",inline"`
 }
 
-type albumFields struct {
+type AlbumFields struct {
 	Cover *files.File  `json:"cover"`
 	Shots []files.File `json:"shots"`
 }
@@ -45,7 +45,7 @@ func (a albums) Routes(r *route.Router) {
 }
 
 func (a albums) create(g *gin.Context) error {
-	in, err := rest.Bind[albumFields](g)
+	in, err := rest.Bind[AlbumFields](g)
 	if err != nil {
 		return err
 	}
