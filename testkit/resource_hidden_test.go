@@ -25,19 +25,19 @@ import (
 // post is a record that everyone sees when it is published. Before, only its owner and admins see it.
 type post struct {
 	store.Meta `bson:",inline"`
-	postFields `bson:",inline"`
+	PostFields `bson:",inline"`
 	State      string   `json:"state"`
 	UserID     store.ID `json:"userId"`
 }
 
-type postFields struct {
+type PostFields struct {
 	Text    string     `json:"text" validate:"required,max=200"`
 	Editors []store.ID `json:"editors" validate:"max=100"`
 }
 
 type postView struct {
 	ID store.ID `json:"id"`
-	postFields
+	PostFields
 	State     string     `json:"state"`
 	UserID    store.ID   `json:"userId"`
 	CreatedAt store.Time `json:"createdAt"`
@@ -46,7 +46,7 @@ type postView struct {
 }
 
 func (p post) view() postView {
-	return postView{ID: p.ID, postFields: p.postFields, State: p.State, UserID: p.UserID, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
+	return postView{ID: p.ID, PostFields: p.PostFields, State: p.State, UserID: p.UserID, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
 }
 
 var postSpec = listing.Spec{
@@ -89,11 +89,11 @@ func (m posts) Routes(r *route.Router) {
 }
 
 func (m posts) create(g *gin.Context) error {
-	in, err := rest.Bind[postFields](g, postView{})
+	in, err := rest.Bind[PostFields](g, postView{})
 	if err != nil {
 		return err
 	}
-	p := post{Meta: store.NewMeta(store.NewID(), store.At(m.deps.Now())), postFields: in, State: "draft", UserID: rest.Caller(g).UserID}
+	p := post{Meta: store.NewMeta(store.NewID(), store.At(m.deps.Now())), PostFields: in, State: "draft", UserID: rest.Caller(g).UserID}
 	if err := m.Create(g.Request.Context(), rest.Caller(g), p); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (m posts) get(g *gin.Context) error {
 
 // update has rules of the project: an update has fields, and a text does not begin with "b".
 func (m posts) update(g *gin.Context) error {
-	in, err := rest.BindPatch[postFields](g, postView{})
+	in, err := rest.BindPatch[PostFields](g, postView{})
 	if err != nil {
 		return err
 	}

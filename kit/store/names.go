@@ -54,6 +54,20 @@ func fieldsOf(t reflect.Type, seen map[reflect.Type]fields) fields {
 	return found
 }
 
+// embedded returns an error if MongoDB would store an embedded struct of the type otherwise than JSON has it: its codec skips structs
+// that are not exported, and inlines only those with the tag.
+func (n names) embedded(t reflect.Type) error {
+	for _, f := range reflect.VisibleFields(t) {
+		if !f.Anonymous || FieldName(f) == "-" {
+			continue
+		}
+		if _, options, _ := strings.Cut(f.Tag.Get("bson"), ","); !f.IsExported() || !slices.Contains(strings.Split(options, ","), "inline") {
+			return fmt.Errorf("store: the collection %s embeds %s, which MongoDB would not store as its own fields: export the type, and add the tag `bson:\",inline\"`", n.collection, f.Name)
+		}
+	}
+	return nil
+}
+
 // check returns an error unless the type has a field at the path, such as "profile.city". The error suggests the field with the
 // most similar name.
 func (n names) check(path string) error {
@@ -123,6 +137,9 @@ func (n names) changes(f Filter, changes []Change) error {
 
 // spec checks the fields of Search, LogFields, Scope and Indexes. It also fails if a unique index has a list field.
 func (n names) spec(s Spec) error {
+	if err := n.embedded(s.document); err != nil {
+		return err
+	}
 	for _, field := range slices.Concat(s.Search, s.LogFields, s.Scope) {
 		if err := n.check(field); err != nil {
 			return err

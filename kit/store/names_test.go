@@ -124,3 +124,45 @@ func TestUniqueList(t *testing.T) {
 	}
 	Open[shelf](nothing{}, Spec{Name: "shelves", Indexes: []Index{{Fields: []string{"status", "address.city", "price"}, Unique: true}, {Fields: []string{"rooms"}}}})
 }
+
+type priced struct {
+	Price int64 `json:"price"`
+}
+
+// Priced is exported, so that only its tag matters.
+type Priced struct {
+	Price int64 `json:"price"`
+}
+
+// TestEmbedded opens collections of documents that MongoDB would store otherwise than the embedded database.
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	db := nothing{}
+	for name, open := range map[string]func(){
+		"not exported": func() {
+			Open[struct {
+				Meta   `bson:",inline"`
+				priced `bson:",inline"`
+			}](db, Spec{Name: "shelves"})
+		},
+		"without inline": func() {
+			Open[struct {
+				Meta `bson:",inline"`
+				Priced
+			}](db, Spec{Name: "shelves"})
+		},
+	} {
+		func() {
+			defer func() {
+				if err := recover(); err == nil || !strings.Contains(fmt.Sprint(err), "riced, which MongoDB would not store") {
+					t.Errorf("%s: %v", name, err)
+				}
+			}()
+			open()
+		}()
+	}
+	Open[struct {
+		Meta   `bson:",inline"`
+		Priced `bson:",inline"`
+	}](db, Spec{Name: "shelves"})
+}

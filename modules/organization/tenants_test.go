@@ -39,17 +39,17 @@ type note struct {
 	store.Meta              `bson:",inline"`
 	resource.InOrganization `bson:",inline"`
 	UserID                  store.ID `json:"userId"`
-	noteFields              `bson:",inline"`
+	NoteFields              `bson:",inline"`
 	Cover                   *files.File `json:"cover"`
 }
 
-type noteFields struct {
+type NoteFields struct {
 	Title string    `json:"title" validate:"required,max=200"`
 	About *store.ID `json:"about"`
 }
 
 type noteInput struct {
-	noteFields
+	NoteFields
 	resource.InOrganization
 }
 
@@ -57,7 +57,7 @@ type noteView struct {
 	ID store.ID `json:"id"`
 	resource.InOrganization
 	UserID store.ID `json:"userId"`
-	noteFields
+	NoteFields
 	Cover     *files.View `json:"cover"`
 	CreatedAt store.Time  `json:"createdAt"`
 	UpdatedAt store.Time  `json:"updatedAt"`
@@ -65,7 +65,7 @@ type noteView struct {
 }
 
 func (n note) view() noteView {
-	return noteView{ID: n.ID, InOrganization: n.InOrganization, UserID: n.UserID, noteFields: n.noteFields, Cover: n.Cover.View("/notes/" + n.ID.Hex() + "/cover"), CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
+	return noteView{ID: n.ID, InOrganization: n.InOrganization, UserID: n.UserID, NoteFields: n.NoteFields, Cover: n.Cover.View("/notes/" + n.ID.Hex() + "/cover"), CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
 }
 
 // notes is a module as the generator makes it.
@@ -89,7 +89,7 @@ func newNotes(d kit.Deps, organizations resource.Organizations, users resource.T
 	m.all = resource.Open(d, noteSpec().Store(store.Index{Fields: []string{"organizationId", "title"}, Unique: true}), note.view, resource.OrganizationMember(), resource.OrganizationMember(),
 		resource.Organization(organizations), resource.Owner(users, resource.Keep), resource.ToSelf("about", resource.Clear))
 	m.creator = resource.NewCreator(m.all, func(caller access.Principal, in noteInput) (note, error) {
-		return note{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), InOrganization: in.InOrganization, UserID: caller.UserID, noteFields: in.noteFields}, nil
+		return note{Meta: store.NewMeta(store.NewID(), store.At(d.Now())), InOrganization: in.InOrganization, UserID: caller.UserID, NoteFields: in.NoteFields}, nil
 	}, nil)
 	return m
 }
@@ -148,7 +148,7 @@ func (m *notes) Routes(r *route.Router) {
 		return rest.Record(g, n.Meta, v)
 	}), route.Query("expand"))
 	r.PATCH("/notes/:id", route.User, one(func(g *gin.Context, ctx context.Context, id store.ID) error {
-		in, err := rest.BindPatch[noteFields](g, noteView{})
+		in, err := rest.BindPatch[NoteFields](g, noteView{})
 		if err != nil {
 			return err
 		}
