@@ -42,7 +42,8 @@ func TestKillFiles(t *testing.T) {
 	for i := range photographers {
 		photographers[i] = &photographer{t: t, random: rand.New(rand.NewPCG(uint64(i), rand.Uint64())), stored: map[string]string{}}
 	}
-	for range testdb.Size(6, 2) {
+	kills, made := testdb.Size(6, 2), int64(0)
+	for range kills {
 		p := run()
 		var done atomic.Int64
 		var running sync.WaitGroup
@@ -53,13 +54,17 @@ func TestKillFiles(t *testing.T) {
 		_ = p.Signal(os.Kill)
 		p.Wait()
 		running.Wait()
+		made += done.Load()
 	}
-	p := run()
+	p, stored, lost := run(), 0, 0
 	for _, client := range photographers {
-		client.check(p.URL)
+		stored += len(client.stored)
+		lost += client.check(p.URL)
 	}
 	stop(t, p)
-	checkFiles(t, address, storage, spool)
+	before, after := checkFiles(t, address, storage, spool)
+	t.Logf("| %s | kill -9 while files are stored, replaced and deleted, %d times | 2xx ×%d | %d of %d | %d, %d |", engine(), kills, made, lost, stored,
+		before.Unreferenced+before.Unknown, after.Unreferenced+after.Unknown)
 }
 
 // photographer is a client with one album, and the files in it by their paths, as SHA-256.
@@ -156,8 +161,8 @@ func albumForm(t *testing.T, content []byte) (contentType string, body []byte) {
 	return form.FormDataContentType(), buf.Bytes()
 }
 
-// check reads the files in the album.
-func (p *photographer) check(url string) {
+// check reads the files in the album. It returns the number of files that are missing or have other bytes.
+func (p *photographer) check(url string) (lost int) {
 	for path, want := range p.stored {
 		response, err := http.Get(url + path)
 		must(p.t, err)
@@ -165,13 +170,15 @@ func (p *photographer) check(url string) {
 		_, err = io.Copy(hash, response.Body)
 		_ = response.Body.Close()
 		if got := hex.EncodeToString(hash.Sum(nil)); err != nil || got != want {
+			lost++
 			p.t.Errorf("GET %s: %d, SHA-256 %s, want %s; %v", path, response.StatusCode, got, want, err)
 		}
 	}
+	return lost
 }
 
 // checkFiles compares the records with the storage of a service that has ended: now, and when a day has passed.
-func checkFiles(t *testing.T, address, storage, spool string) {
+func checkFiles(t *testing.T, address, storage, spool string) (before, after files.Checked) {
 	t.Helper()
 	db, err := engines.Open(t.Context(), address)
 	must(t, err)
@@ -198,7 +205,7 @@ func checkFiles(t *testing.T, address, storage, spool string) {
 	uploads, err := os.ReadDir(spool)
 	must(t, err)
 	passed = 2 * time.Minute // so that no file can be of a request in progress
-	before := check()
+	before = check()
 	for _, passed = range []time.Duration{time.Hour + time.Minute, 25 * time.Hour, 27 * time.Hour} {
 		for _, job := range f.Jobs() {
 			must(t, job.Run(t.Context()))
@@ -207,9 +214,9 @@ func checkFiles(t *testing.T, address, storage, spool string) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	f.Work(ended)
-	after := check()
-	t.Logf("%+v and %d uploads were left, and a day later %+v", before, len(uploads), after)
+	after = check()
 	if uploads, err = os.ReadDir(spool); err != nil || len(uploads) > 0 || after.Unreferenced > 0 || after.Stored == 0 {
 		t.Errorf("%+v, %d uploads are left, %v", after, len(uploads), err)
 	}
+	return before, after
 }
