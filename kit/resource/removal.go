@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"time"
@@ -16,18 +17,26 @@ import (
 // refer than MaxReferring. Until then, records with an Owner or a Group reference with Cascade to the deleted record are visible only
 // to admins, the master key and Unrestricted.
 type Removals struct {
-	stored *store.Collection[removal]
-	name   string // of the collection
+	stored *store.Collection[waiting]
+	id     store.ID // of the document with the removals
+	name   string   // of the collection
 	now    func() time.Time
 	exists func(ctx context.Context, id store.ID) (bool, error)
 	remove func(ctx context.Context, ids []store.ID) (kept map[store.ID]bool, err error)
 }
 
+// waiting has the removals of a collection. Each read of a record that everyone sees needs them, so that they are one document: the
+// embedded engine keeps it in memory.
+type waiting struct {
+	store.Meta `bson:",inline"`
+	Resource   string    `json:"resource"`
+	List       []removal `json:"list"`
+}
+
 // removal is a deleted record to which other records still refer.
 type removal struct {
-	store.Meta `bson:",inline"`
-	Resource   string   `json:"resource"`
-	RecordID   store.ID `json:"recordId"`
+	RecordID store.ID   `json:"recordId"`
+	Since    store.Time `json:"since"`
 }
 
 const (
@@ -40,9 +49,10 @@ const (
 
 // NewRemovals returns the Removals of a collection. Call it at most once for a collection, before the server starts, and run the Job.
 func NewRemovals[D store.Document](d kit.Deps, c *Collection[D]) *Removals {
+	sum := sha256.Sum256([]byte(c.name))
 	c.removals = &Removals{
-		stored: store.Open[removal](d.DB, store.Spec{Name: "removals", Indexes: []store.Index{{Fields: []string{"resource"}}}}),
-		name:   c.name, now: d.Now, remove: c.removeReferring,
+		stored: store.Open[waiting](d.DB, store.Spec{Name: "removals"}), id: store.ID(sum[:len(store.ID{})]),
+		name: c.name, now: d.Now, remove: c.removeReferring,
 		exists: func(ctx context.Context, id store.ID) (bool, error) { return c.all.Exists(ctx, store.Eq("id", id)) },
 	}
 	return c.removals
@@ -56,23 +66,48 @@ func (r *Removals) Add(ctx context.Context, id store.ID) error {
 // Around calls Add and then remove, which deletes the record. After store.ErrStale, which says that the record still exists, its
 // records are visible again.
 func (r *Removals) Around(ctx context.Context, id store.ID, remove func(context.Context) error) error {
-	added := removal{Meta: store.NewMeta(store.NewID(), store.At(r.now())), Resource: r.name, RecordID: id}
-	if err := r.stored.Insert(ctx, added); err != nil {
+	added := removal{id, store.At(r.now())}
+	if err := r.change(ctx, func(list []removal) []removal { return append(list, added) }); err != nil {
 		return err
 	}
 	err := remove(ctx)
 	if errors.Is(err, store.ErrStale) {
-		err = errors.Join(err, r.stored.DeleteByID(ctx, added.ID, nil))
+		err = errors.Join(err, r.drop(ctx, added))
 	}
 	return err
 }
 
-// pending returns the IDs of the deleted records to which records can still refer. A nil Removals has none.
+// change changes the list of removals. change must not write to the list that it gets.
+func (r *Removals) change(ctx context.Context, change func([]removal) []removal) error {
+	for {
+		_, err := r.stored.Modify(ctx, r.id, func(w *waiting) error {
+			w.List = change(slices.Clip(w.List))
+			return nil
+		})
+		if !apperr.Is(err, apperr.NotFound) {
+			return err
+		}
+		err = r.stored.Insert(ctx, waiting{store.NewMeta(r.id, store.At(r.now())), r.name, change(nil)})
+		if !apperr.Is(err, apperr.Conflict) { // another caller has just inserted it
+			return err
+		}
+	}
+}
+
+// drop removes a removal from the list.
+func (r *Removals) drop(ctx context.Context, p removal) error {
+	return r.change(ctx, func(list []removal) []removal {
+		return slices.DeleteFunc(slices.Clone(list), func(other removal) bool { return other == p })
+	})
+}
+
+// pending returns the deleted records to which records can still refer. A nil Removals has none.
 func (r *Removals) pending(ctx context.Context) ([]removal, error) {
 	if r == nil {
 		return nil, nil
 	}
-	return r.stored.List(ctx, store.Query{Filter: store.Eq("resource", r.name)})
+	w, err := r.stored.Get(ctx, r.id)
+	return w.List, apperr.Replace(err, apperr.NotFound, nil)
 }
 
 // Job returns the job that deletes the records. References from other records do what they declare; if one restricts the deletion of
@@ -82,6 +117,10 @@ func (r *Removals) Job() job.Job {
 }
 
 func (r *Removals) run(ctx context.Context) error {
+	err := r.change(ctx, func(list []removal) []removal { return list }) // the embedded engine keeps only documents that exist in memory
+	if err != nil {
+		return err
+	}
 	pending, err := r.pending(ctx)
 	for _, p := range pending {
 		err = errors.Join(err, r.finish(ctx, p))
@@ -91,7 +130,7 @@ func (r *Removals) run(ctx context.Context) error {
 
 // finish deletes what refers to a deleted record, and then the removal.
 func (r *Removals) finish(ctx context.Context, p removal) error {
-	age := r.now().Sub(p.CreatedAt.Time)
+	age := r.now().Sub(p.Since.Time)
 	exists, err := r.exists(ctx, p.RecordID)
 	if err != nil || exists && age < staleRemoval { // the deletion may be in progress
 		return err
@@ -101,7 +140,7 @@ func (r *Removals) finish(ctx context.Context, p removal) error {
 			return err
 		}
 	}
-	return apperr.Replace(r.stored.DeleteByID(ctx, p.ID, nil), apperr.NotFound, nil)
+	return r.drop(ctx, p)
 }
 
 // remover deletes the records that refer to one of the IDs, of records that are being deleted. It returns those of the IDs whose
@@ -249,7 +288,17 @@ func (c *Collection[D]) notRemoved(ctx context.Context, seen store.Filter) (stor
 	if excluded == nil {
 		return nil, nil
 	}
-	return store.And(excluded...), nil
+	return allOf(excluded), nil
+}
+
+// allOf is store.And for any number of filters. SQLite limits the depth of an expression to 1,000.
+func allOf(filters []store.Filter) store.Filter {
+	const wide = 100
+	if len(filters) <= wide {
+		return store.And(filters...)
+	}
+	half := len(filters) / 2
+	return store.And(allOf(filters[:half]), allOf(filters[half:]))
 }
 
 // removed implements Target.

@@ -127,9 +127,12 @@ func TestManyRemovals(t *testing.T) {
 	own := w.add(shown, node{To: w.one})
 	item := w.add(items, node{To: own})
 	w.want(items.exists(t.Context(), item), "")
-	for range 100 {
-		w.want(removals.Add(t.Context(), store.NewID()), "")
-	}
+	w.want(removals.change(t.Context(), func(list []removal) []removal {
+		for range 1500 {
+			list = append(list, removal{store.NewID(), store.At(time.Now())})
+		}
+		return list
+	}), "")
 	w.want(removals.Add(t.Context(), w.one), "")
 	if _, err := w.teams.all.Delete(t.Context(), store.Eq("id", w.one)); err != nil {
 		t.Fatal(err)
