@@ -71,6 +71,9 @@ func checkFiles(s *suite) {
 				s.caller = caller
 				fileSuite{suite: s, f: f}.checkAccess(caller)
 			}
+			if s.caller = ""; s.has("update") {
+				fileSuite{suite: s, f: f}.checkKeys()
+			}
 		})
 	}
 }
@@ -216,6 +219,47 @@ func (s fileSuite) checkAccess(caller string) {
 	}
 	if path != "" {
 		s.expect(status("update", 204), Request{Method: "DELETE", Path: path, As: token})
+	}
+}
+
+// checkKeys calls the routes of the field with the API keys of a user who may change records: one that may only read, and one that may
+// only write.
+func (s fileSuite) checkKeys() {
+	caller, scopes := "owner", []string{}
+	if s.status("update", caller)/100 != 2 {
+		if caller = s.callerOf("update"); caller == "nobody" {
+			caller = "user"
+		}
+	}
+	if caller == "admin" {
+		scopes = append(scopes, "admin")
+	}
+	if caller == "master key" {
+		return
+	}
+	for _, scope := range []string{"read", "write"} {
+		create := Request{Method: "POST", Path: "/users/me/api-keys", As: s.account(caller).Token, JSON: map[string]any{"name": scope, "scopes": append(scopes, "*:"+scope)}}
+		response := s.Do(create)
+		if response.Status == http.StatusNotFound || response.Status == http.StatusMethodNotAllowed {
+			return // without the component api-key
+		}
+		key := textOf(response.JSON(201)["key"])
+		status := func(needs string, success int) int {
+			if needs != scope {
+				return http.StatusForbidden
+			}
+			return success
+		}
+		s.add()
+		path, _ := s.store(0)
+		if s.has("show") && s.status("show", caller)/100 == 2 {
+			s.expect(status("read", 200), Request{Method: "GET", Path: path, As: key})
+			s.expect(status("read", 201), Request{Method: "POST", Path: path + "/link", As: key})
+		}
+		s.expect(status("write", s.created()), s.request(1, key))
+		s.expect(status("write", 200), s.multipart("PATCH", strings.TrimSuffix(s.base, "/"+s.f.Name), key, s.preparedUpdate(map[string]any{}), 2))
+		path, _ = s.store(3)
+		s.expect(status("write", 204), Request{Method: "DELETE", Path: path, As: key})
 	}
 }
 

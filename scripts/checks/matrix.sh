@@ -28,7 +28,7 @@ resources=$(cat <<'END'
 /cacti public cactus words:text:required --plural cacti --public create,list,show,update,delete
 /reviews admin review stars:int:required:min=1:max=5:filter:sort text:text --user list,show --admin delete
 /paintings public painting name:string:required photo:image:max=5MB scans:[]file:types=text/plain,application/pdf contract:file --changes
-- public painting-scan page:image:types=image/webp --under painting
+- public painting-scan sheet:image:types=image/webp --under painting
 /rates public rate value:float:required:min=0.5 code:string:unique:required:min=3:max=3 --admin create,update --master delete
 /everything-givens public everything-given a:string:required:unique:search:sort:filter:min=2:max=40 b:text:required:search:min=3:max=5000 c:int:required:unique:sort:filter:min=-5000:max=5000 d:float:required:sort:filter:min=-0.5:max=99.5 e:bool:required:sort:filter f:time:required:unique:sort:filter g:email:required:unique:search:sort:filter h:url:required:unique:search:sort:filter i:enum(low,middle,high):required:sort:filter j:ref(user):required:unique:sort:filter:onDelete=restrict k:[]string:required:min=2:max=5
 /everything-opens public everything-open a:string:unique:search:sort:filter:min=2:max=40 b:text:search:min=3:max=5000 c:int:unique:sort:filter:min=-5000:max=5000 d:float:sort:filter:min=-0.5:max=99.5 e:bool:sort:filter f:time:unique:sort:filter g:email:unique:search:sort:filter h:url:unique:search:sort:filter i:enum(low,middle,high):sort:filter j:ref(article):unique:sort:filter k:[]string:min=2:max=5

@@ -127,6 +127,32 @@ func TestChangeWithResources(t *testing.T) {
 	same(t, "a rejected remove", filesOf(t, shop), before)
 }
 
+// TestUpgradeReserved upgrades a project with a resource whose name the new version reserves: the upgrade names the resource, and
+// leaves it as it is.
+func TestUpgradeReserved(t *testing.T) {
+	dir := ginseng(t)
+	shop := filepath.Join(dir, "../shop")
+	modules := filepath.Join(shop, "modules/modules.go")
+	must(t, "shop", "--with", "user", "--dir", shop)
+	const module = "package job\n\n//go:generate go run example.com/ginseng/scripts/generate job title\n\n// New returns the module.\nfunc New() int { return 0 }\n"
+	write(t, shop, files.Tree{"modules/job/module.go": []byte(module)})
+	edit(t, modules, "\t\"example.com/shop/modules/user\"\n", "\t\"example.com/shop/modules/job\"\n\t\"example.com/shop/modules/user\"\n")
+	edit(t, modules, "\treturn", "\tjobs := job.New()\n\treturn")
+	edit(t, modules, "\t\tsessions,\n", "\t\tsessions,\n\t\tjobs,\n")
+	shell(t, shop, "go", "tool", "docs")
+	commit(t, shop)
+	const reserved = "name job: is reserved for a component of Ginseng; choose another name"
+	edit(t, filepath.Join(dir, "scripts/generate/main.go"), "import \"os\"\n", "import (\n\t\"log\"\n\t\"os\"\n)\n")
+	edit(t, filepath.Join(dir, "scripts/generate/main.go"), "func main() {\n", "func main() {\n\tif len(os.Args) > 1 && os.Args[1] == \"job\" {\n\t\tlog.Fatal(\""+reserved+"\")\n\t}\n")
+	out := must(t, "upgrade", "--dir", shop)
+	if !strings.Contains(out, "modules/job: is not upgraded, because") || !strings.Contains(out, reserved) {
+		t.Errorf("upgrade: %s", out)
+	}
+	if got := read(t, filepath.Join(shop, "modules/job/module.go")); got != module {
+		t.Errorf("the resource is %s", got)
+	}
+}
+
 // TestUpgrade upgrades a project with hand edits, once without and once with a conflict.
 func TestUpgrade(t *testing.T) {
 	dir := ginseng(t)
