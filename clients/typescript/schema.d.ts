@@ -1300,7 +1300,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     /**
      * List changes of all resources
-     * Returns who changed which records, newest first. Includes the resources that record their changes, webhooks, and users. An entry of a user is a new admin, a change of email, role or suspended, a deletion, or what an admin removed from the account of another user: sessions, twoFactor, passkeys or apiKeys.
+     * Returns who changed which records, newest first. Includes the resources that record their changes, webhooks, and users. An entry of a user is a new admin, a change of email, role or suspended, a deletion, or what an admin removed from the account of another user: sessions, twoFactor, passkeys, apiKeys or identities.
      */
     get: {
       parameters: {
@@ -4532,6 +4532,133 @@ export interface paths {
     patch?: never
     trace?: never
   }
+  '/users/{id}/identities': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    /** List the linked accounts of a user */
+    get: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** id of one of the users */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** OK */
+        200: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['IdentityList'] }
+        }
+        /** validation_failed */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is not an admin */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 403 insufficient_scope, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    put?: never
+    post?: never
+    delete?: never
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/users/{id}/identities/{provider}': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    get?: never
+    put?: never
+    post?: never
+    /**
+     * Unlink an account of a user
+     * Unlinks the account and notifies the user by email. A user whose only sign-in method it was sets a password with a password reset. To end the sessions that were opened with the account, call DELETE /users/{id}/sessions. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+     */
+    delete: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** id of the user */
+          id: string
+          /** id of the provider in GET /auth/providers */
+          provider: string
+        }
+        cookie?: never
+      }
+      requestBody?: {
+        content: { 'application/json': components['schemas']['DeleteUsersByIdIdentitiesByProviderBody']; 'application/x-www-form-urlencoded': components['schemas']['DeleteUsersByIdIdentitiesByProviderBody']; 'multipart/form-data': components['schemas']['DeleteUsersByIdIdentitiesByProviderBody'] }
+      }
+      responses: {
+        /** No Content */
+        204: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content?: never
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is not an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account */
+        403: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found: no account of the provider is linked */
+        404: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** conflict: the user is the caller, and the account is their only sign-in method */
+        409: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes */
+        429: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'Retry-After': components['headers']['Retry-After']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
   '/users/{id}/passkeys': {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     /** List the passkeys of a user */
@@ -4929,7 +5056,76 @@ export interface paths {
   }
   '/users/{id}/sessions': {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
-    get?: never
+    /** List the sessions of a user */
+    get: {
+      parameters: {
+        query?: {
+          /** with format=csv: true begins the file with a byte order mark, so that Excel reads it as UTF-8 */
+          bom?: boolean
+          /** exports all rows in this format; cannot be combined with page or limit */
+          format?: 'ndjson' | 'csv'
+          /** the fields to sort by; a - before a name means descending order */
+          sort?: ('createdAt' | '-createdAt' | 'lastUsedAt' | '-lastUsedAt')[]
+          /** page number, 1 by default; skips (page-1)*limit rows, at most 10,000; to skip more rows, use after */
+          page?: number
+          /** maximum number of rows per page */
+          limit?: number
+          /** the value of next in the previous page; cannot be combined with page */
+          after?: string
+          /** the fields to include or, with a - before each name, to exclude; id is always included */
+          fields?: ('amr' | '-amr' | 'createdAt' | '-createdAt' | 'current' | '-current' | 'id' | 'ip' | '-ip' | 'lastUsedAt' | '-lastUsedAt' | 'userAgent' | '-userAgent')[]
+          /** false omits count from the response, which is faster */
+          count?: boolean
+        }
+        header?: {
+          /** the ETag of an earlier response */
+          'If-None-Match'?: string
+        }
+        path: {
+          /** id of one of the users */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** OK */
+        200: {
+          headers: { ETag: components['headers']['ETag']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['SessionPage']; 'application/x-ndjson': string; 'text/csv': string }
+        }
+        /** the response has not changed since the version in If-None-Match */
+        304: {
+          headers: { ETag: components['headers']['ETag']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content?: never
+        }
+        /** validation_failed */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is not an admin */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 403 insufficient_scope, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
     put?: never
     post?: never
     /**
@@ -4992,9 +5188,120 @@ export interface paths {
     patch?: never
     trace?: never
   }
-  '/users/{id}/two-factor': {
+  '/users/{id}/sessions/{sessionId}': {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     get?: never
+    put?: never
+    post?: never
+    /**
+     * End a session of a user
+     * Ends the session and notifies the user by email. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+     */
+    delete: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** id of the user */
+          id: string
+          /** id of the session */
+          sessionId: string
+        }
+        cookie?: never
+      }
+      requestBody?: {
+        content: { 'application/json': components['schemas']['DeleteUsersByIdSessionsBySessionIdBody']; 'application/x-www-form-urlencoded': components['schemas']['DeleteUsersByIdSessionsBySessionIdBody']; 'multipart/form-data': components['schemas']['DeleteUsersByIdSessionsBySessionIdBody'] }
+      }
+      responses: {
+        /** No Content */
+        204: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content?: never
+        }
+        /** validation_failed, malformed_body */
+        400: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is not an admin; reauthentication_required: the session was opened more than 10 minutes ago; second_factor_required: two-factor sign-in is on, and code and recovery_code are missing; suspended: an admin has suspended the account */
+        403: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found: the user has no such session */
+        404: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** too_many_requests: too many wrong passwords (the limits of POST /auth) or too many wrong codes */
+        429: {
+          headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'Retry-After': components['headers']['Retry-After']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 email_not_verified, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
+    options?: never
+    head?: never
+    patch?: never
+    trace?: never
+  }
+  '/users/{id}/two-factor': {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never }
+    /** Get a user's second factor */
+    get: {
+      parameters: {
+        query?: never
+        header?: never
+        path: {
+          /** id of one of the users */
+          id: string
+        }
+        cookie?: never
+      }
+      requestBody?: never
+      responses: {
+        /** OK */
+        200: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/json': components['schemas']['TwoFactor'] }
+        }
+        /** validation_failed */
+        400: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** unauthorized */
+        401: {
+          headers: { 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** forbidden: the caller is not an admin */
+        403: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_found */
+        404: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 403 insufficient_scope, 403 two_factor_required */
+        default: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+      }
+    }
     put?: never
     post?: never
     /**
@@ -5742,6 +6049,12 @@ export interface components {
       /** recovery code, instead of code */
       recovery_code?: string
     }
+    DeleteUsersByIdIdentitiesByProviderBody: {
+      /** code of the authenticator app; spaces are ignored */
+      code?: string
+      /** recovery code, instead of code */
+      recovery_code?: string
+    }
     DeleteUsersByIdPasskeysByPasskeyIdBody: {
       /** code of the authenticator app; spaces are ignored */
       code?: string
@@ -5749,6 +6062,12 @@ export interface components {
       recovery_code?: string
     }
     DeleteUsersByIdSessionsBody: {
+      /** code of the authenticator app; spaces are ignored */
+      code?: string
+      /** recovery code, instead of code */
+      recovery_code?: string
+    }
+    DeleteUsersByIdSessionsBySessionIdBody: {
       /** code of the authenticator app; spaces are ignored */
       code?: string
       /** recovery code, instead of code */

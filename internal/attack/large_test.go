@@ -40,10 +40,12 @@ var large = map[string]string{
 	"GET /openapi.json": boundStatic,
 	"GET /docs/*any":    boundStream,
 
-	"GET /users":               boundPage,
-	"GET /auth/sessions":       boundPage,
-	"GET /auth/identities":     boundByProviders,
-	"PUT /users/me/two-factor": boundFew,
+	"GET /users":                boundPage,
+	"GET /auth/sessions":        boundPage,
+	"GET /auth/identities":      boundByProviders,
+	"GET /users/:id/sessions":   boundPage,
+	"GET /users/:id/identities": boundByProviders,
+	"PUT /users/me/two-factor":  boundFew,
 
 	"POST /users/me/passkeys":      boundPasskeys,
 	"GET /users/me/passkeys":       boundPasskeys,

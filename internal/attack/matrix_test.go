@@ -60,6 +60,8 @@ var matrix = []matrixRow{
 	{"PATCH /users/:id", `{"role":"admin"}`, "401 401 403 403 200* 401 403 403 401 403 403 403"},
 	{"PATCH /users/:id", `{"email":"{new}@example.com"}`, "401 401 400 403 200 401 403 403 401 403 403 403"},
 	{"PUT /users/:id/password", `{"password":"another password"}`, "401 401 200* 403 403 401 403 403 403 200* 403 403"},
+	{"GET /users/:id/sessions", "", "401 401 403 403 200 401 403 200 401 200 200 403"},
+	{"DELETE /users/:id/sessions/:sessionId", "", "401 401 403 403 204 401 403 403 401 403 403 403"},
 	{"DELETE /users/:id/sessions", "", "401 401 204 403 204 401 403 403 401 204 403 403"},
 	{"DELETE /users/:id", "", "401 401 204 403 204 401 403 403 401 204 403 403"},
 	{"PUT /users/:id/picture", "", "401 401 400 403 400 401 403 400 401 403 403 403"},
@@ -97,6 +99,8 @@ var matrix = []matrixRow{
 	{"POST /auth/okta", `{"id_token":"{okta}"}`, "201 201 201* 201 201 401 201 403 401 403 403 403"},
 	{"GET /auth/providers", "", "200 200 200 200 200 401 200 200 401 200 403 403"},
 	{"GET /auth/identities", "", "401 401 200 200 200 401 200 200 401 200 403 403"},
+	{"GET /users/:id/identities", "", "401 401 403 403 200 401 403 200 401 200 200 403"},
+	{"DELETE /users/:id/identities/:provider", "", "401 401 403 403 204 401 403 403 401 403 403 403"},
 	{"DELETE /auth/identities/:provider", "", "401 401 204 404 404 401 404 404 401 403 403 403"},
 
 	{"POST /password-resets", `{"email":"{email}","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 202 401 401 401 401 401 401 401 401 403 403"},
@@ -108,6 +112,7 @@ var matrix = []matrixRow{
 	{"POST /users/me/two-factor", "", "401 401 201* 201 201 401 201 201 403 201* 403 403"},
 	{"PUT /users/me/two-factor", `{"code":"123456"}`, "401 401 409 409 409 401 409 409 401 409 403 403"},
 	{"DELETE /users/me/two-factor", `{"code":"123456"}`, "401 401 404 404 404 401 404 404 403 404 403 403"},
+	{"GET /users/:id/two-factor", "", "401 401 403 403 200 401 403 200 401 200 200 403"},
 	{"DELETE /users/:id/two-factor", "", "401 401 403 403 404 401 403 403 401 403 403 403"},
 	{"POST /auth/second-factor", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401 401 401 401 403 403"},
 
@@ -276,6 +281,11 @@ func (c *matrixCell) request(route, body string) request {
 		r.Path += "/" + below
 	}
 	r.Path = strings.TrimSuffix(r.Path, "*any")
+	for _, below := range []struct{ parameter, collection string }{{"/:sessionId", "/auth/sessions"}, {"/:provider", "/auth/identities"}} {
+		if before, has := strings.CutSuffix(r.Path, below.parameter); has {
+			r.Path = before + "/" + c.record(below.collection)
+		}
+	}
 	if strings.HasSuffix(r.Path, "/:keyId") {
 		create := request{Method: "POST", Path: "/users/me/api-keys", Email: c.owner.Email, Password: testkit.Password, JSON: `{"name":"n","scopes":["*:read"]}`}
 		r.Path = strings.Replace(r.Path, ":keyId", ok(c.t, c.Do(create)).JSON(201)["id"].(string), 1)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/pquerna/otp/totp"
 
+	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/social"
 	"example.com/ginseng/testkit"
 	"example.com/ginseng/testkit/authenticator"
 )
@@ -99,7 +101,13 @@ func TestAuditOfAdmins(t *testing.T) {
 	do(200, ada, "PUT", "/users/me/two-factor", map[string]any{"code": code})
 	do(204, admin, "DELETE", path+"/two-factor", nil)
 	do(204, ada, "DELETE", "/users/me/sessions", nil)
+	s.SignIn(ada.Email, testkit.Password)
+	sessions := do(200, admin, "GET", path+"/sessions", nil).JSON(200)["rows"].([]any)
+	do(204, admin, "DELETE", path+"/sessions/"+sessions[0].(map[string]any)["id"].(string), nil)
 	do(204, admin, "DELETE", path+"/sessions", nil)
+	id, _ := store.ParseID(ada.ID)
+	testkit.Insert(s.API, "identities", social.Identity{Meta: store.NewMeta(store.NewID(), store.At(s.Clock.Now())), Provider: "github", Subject: "1", UserID: id})
+	do(204, admin, "DELETE", path+"/identities/github", nil)
 	do(200, admin, "PATCH", path, map[string]any{"role": "admin", "name": "N"})
 	do(200, admin, "PATCH", path, map[string]any{"email": "new@example.com", "suspended": true})
 	do(204, admin, "DELETE", path, nil)
@@ -110,7 +118,7 @@ func TestAuditOfAdmins(t *testing.T) {
 
 	for of, want := range map[string][]string{
 		"users&recordId=" + ada.ID: {
-			"deleted []", "updated [email suspended]", "updated [role]", "updated [sessions]",
+			"deleted []", "updated [email suspended]", "updated [role]", "updated [identities]", "updated [sessions]", "updated [sessions]",
 			"updated [twoFactor]", "updated [passkeys]", "updated [apiKeys]", "updated [apiKeys]",
 		},
 		"users&recordId=" + admin.ID:                    {"created []"},

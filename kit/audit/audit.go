@@ -60,7 +60,7 @@ const cursorScope = "audit"
 // list returns a page of the log.
 //
 //	@Summary		List changes of all resources
-//	@Description	Returns who changed which records, newest first. Includes the resources that record their changes, webhooks, and users. An entry of a user is a new admin, a change of email, role or suspended, a deletion, or what an admin removed from the account of another user: sessions, twoFactor, passkeys or apiKeys.
+//	@Description	Returns who changed which records, newest first. Includes the resources that record their changes, webhooks, and users. An entry of a user is a new admin, a change of email, role or suspended, a deletion, or what an admin removed from the account of another user: sessions, twoFactor, passkeys, apiKeys or identities.
 //	@Tags			changes
 //	@Param			query			query		Params	false	"the parameters of the page"
 //	@Param			createdAt[gte]	query		string	false	"only changes at this time or later"	Format(date-time)

@@ -101,6 +101,29 @@ func (c *controller) list(g *gin.Context) error {
 	return rest.Page(g, page)
 }
 
+// listOf lists the sessions of a user.
+//
+//	@Summary	List the sessions of a user
+//	@Tags		auth
+//	@Param		query	query		listing.Params	false	"the parameters of the list"
+//	@Success	200		{object}	listing.Page[SessionView]
+//	@Router		/users/{id}/sessions [get]
+func (c *controller) listOf(g *gin.Context) error {
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	q, err := c.lister.Parse(rest.Query(g), id)
+	if err != nil {
+		return err
+	}
+	page, err := c.service.ListOf(g.Request.Context(), rest.Caller(g), id, q)
+	if err != nil {
+		return err
+	}
+	return rest.Page(g, page)
+}
+
 // end ends one of the caller's sessions.
 //
 //	@Summary	End a session
@@ -115,6 +138,35 @@ func (c *controller) end(g *gin.Context) error {
 		return err
 	}
 	if err := c.service.End(g.Request.Context(), rest.Caller(g), id); err != nil {
+		return err
+	}
+	return rest.NoContent(g)
+}
+
+// endOf ends a session of a user.
+//
+//	@Summary		End a session of a user
+//	@Description	Ends the session and notifies the user by email.
+//	@Tags			auth
+//	@Param			id			path		string			true	"id of the user"
+//	@Param			sessionId	path		string			true	"id of the session"
+//	@Param			input		formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Success		204
+//	@Failure		404	{object}	rest.Problem	"not_found: the user has no such session"
+//	@Router			/users/{id}/sessions/{sessionId} [delete]
+func (c *controller) endOf(g *gin.Context) error {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
+		return err
+	}
+	userID, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	id, err := rest.PathID(g, "sessionId")
+	if err != nil {
+		return err
+	}
+	if err := c.service.EndOf(g.Request.Context(), rest.Caller(g), userID, id); err != nil {
 		return err
 	}
 	return rest.NoContent(g)

@@ -11,5 +11,7 @@ func (m *Module) Routes(r *route.Router) {
 	r.DELETE("/auth", route.User, c.signOut, route.AllowRestricted)
 	r.DELETE("/auth/sessions", route.User, c.endOthers, route.AllowRestricted)
 	r.DELETE("/auth/sessions/:id", route.User, c.end, route.AllowRestricted)
+	r.GET("/users/:id/sessions", route.Admin, c.listOf, route.List(spec()), route.AllowAdminKey)
+	r.DELETE("/users/:id/sessions/:sessionId", route.StepUpAdmin, c.endOf)
 	r.DELETE("/users/:id/sessions", route.StepUpOthers, c.endAll, route.AllowRestricted)
 }

@@ -82,3 +82,44 @@ func TestForgedTokens(t *testing.T) {
 		}
 	}
 }
+
+// TestAdmin lists and ends sessions of a user as an admin, who is notified only of what others do.
+func TestAdmin(t *testing.T) {
+	t.Parallel()
+	api := apitest.Start(t, testkit.Env("SECURITY_NOTICES", "true"))
+	ada, admin := api.SignUp("user"), api.SignUp("admin")
+	kept := api.SignIn(ada.Email, testkit.Password)
+	path := "/users/" + ada.ID + "/sessions"
+	list := func(path, query string) (ids []string) {
+		t.Helper()
+		response := api.Do(request{Method: "GET", Path: path + query, As: admin.Token}).Want(200)
+		for _, row := range response.JSON(200)["rows"].([]any) {
+			row := row.(map[string]any)
+			if ids = append(ids, row["id"].(string)); row["current"] != (path != "/users/"+ada.ID+"/sessions") {
+				t.Errorf("%v", row)
+			}
+		}
+		return ids
+	}
+	end := func(path string, status int) {
+		t.Helper()
+		api.Do(request{Method: "DELETE", Path: path, As: admin.Token}).Want(status)
+	}
+	ids := list(path, "?sort=createdAt")
+	if len(ids) != 2 || len(list(path, "?limit=1")) != 1 {
+		t.Fatalf("%v", ids)
+	}
+	own := "/users/" + admin.ID + "/sessions"
+	end(own+"/"+ids[0], 404)
+	end(path+"/"+ids[0], 204)
+	if message := api.Email.Next(t); message.To != ada.Email || !strings.Contains(message.Text, "An administrator ended a session") {
+		t.Errorf("%+v", message)
+	}
+	end(path+"/"+ids[0], 404)
+	api.Do(request{Method: "GET", Path: "/users/me", As: ada.Token}).Want(401)
+	api.Do(request{Method: "GET", Path: "/users/me", As: kept.Token}).Want(200)
+	api.Do(request{Method: "GET", Path: "/users/" + store.NewID().Hex() + "/sessions", As: admin.Token}).Want(404)
+	end(own+"/"+list(own, "")[0], 204)
+	api.Finish()
+	api.Email.None(t)
+}

@@ -216,20 +216,32 @@ func (s *Service) isOpen(session Session, u user.User) bool {
 
 // Keep implements user.Sessions.
 func (s *Service) Keep(ctx context.Context, caller access.Principal, epoch int64) error {
-	_, err := s.sessions.Update(ctx, s.ofCaller(caller, store.Eq("id", caller.SessionID)), store.Set("epoch", epoch))
+	_, err := s.sessions.Update(ctx, sessionsOf(caller.UserID, caller.Epoch, store.Eq("id", caller.SessionID)), store.Set("epoch", epoch))
 	return apperr.Replace(err, apperr.NotFound, nil) // the session has ended in the meantime
 }
 
 // List returns a page of the caller's open sessions.
 func (s *Service) List(ctx context.Context, caller access.Principal, q listing.Query) (listing.Page[SessionView], error) {
-	open := s.ofCaller(caller, store.Gt("expiresAt", store.At(s.now())))
+	return s.list(ctx, caller, caller.UserID, caller.Epoch, q)
+}
+
+// ListOf returns a page of a user's open sessions, for an admin. NotFound: the user does not exist.
+func (s *Service) ListOf(ctx context.Context, caller access.Principal, userID store.ID, q listing.Query) (listing.Page[SessionView], error) {
+	u, err := s.users.Get(ctx, userID)
+	if err != nil {
+		return listing.Page[SessionView]{}, err
+	}
+	return s.list(ctx, caller, u.ID, u.Epoch, q)
+}
+
+func (s *Service) list(ctx context.Context, caller access.Principal, userID store.ID, epoch int64, q listing.Query) (listing.Page[SessionView], error) {
+	open := sessionsOf(userID, epoch, store.Gt("expiresAt", store.At(s.now())))
 	return listing.Run(ctx, s.sessions, q.Only(open), func(session Session) SessionView { return session.View(caller.SessionID) })
 }
 
-// ofCaller returns the filter that selects the caller's sessions in the current epoch. The sessions must also match all filters
-// in more.
-func (s *Service) ofCaller(caller access.Principal, more ...store.Filter) store.Filter {
-	return store.And(append(more, store.Eq("userId", caller.UserID), store.Eq("epoch", caller.Epoch))...)
+// sessionsOf returns the filter that selects a user's sessions in an epoch. The sessions must also match all filters in more.
+func sessionsOf(userID store.ID, epoch int64, more ...store.Filter) store.Filter {
+	return store.And(append(more, store.Eq("userId", userID), store.Eq("epoch", epoch))...)
 }
 
 // SignOut ends the caller's session.
@@ -240,7 +252,29 @@ func (s *Service) SignOut(ctx context.Context, caller access.Principal) error {
 
 // End ends one of the caller's sessions. NotFound: the caller has no such session.
 func (s *Service) End(ctx context.Context, caller access.Principal, id store.ID) error {
-	ended, err := s.sessions.Delete(ctx, s.ofCaller(caller, store.Eq("id", id)))
+	return s.end(ctx, caller.UserID, caller.Epoch, id)
+}
+
+// EndOf ends a session of a user, for an admin, and notifies the user. NotFound: the user has no such session.
+func (s *Service) EndOf(ctx context.Context, caller access.Principal, userID, id store.ID) error {
+	if caller.Is(userID) {
+		return s.End(ctx, caller, id)
+	}
+	return s.db.Together(ctx, func(ctx context.Context) error {
+		u, err := s.users.Get(ctx, userID)
+		if err == nil {
+			err = s.end(ctx, u.ID, u.Epoch, id)
+		}
+		if err != nil {
+			return err
+		}
+		s.users.Notify(ctx, u, "An administrator ended a session of your account.")
+		return s.users.RecordRemoval(ctx, userID, user.EndedSessions)
+	})
+}
+
+func (s *Service) end(ctx context.Context, userID store.ID, epoch int64, id store.ID) error {
+	ended, err := s.sessions.Delete(ctx, sessionsOf(userID, epoch, store.Eq("id", id)))
 	if err == nil && ended == 0 {
 		err = store.ErrNotFound
 	}

@@ -3,6 +3,7 @@ package social
 import (
 	"github.com/gin-gonic/gin"
 
+	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/rest"
 )
@@ -74,6 +75,50 @@ func (c *controller) list(g *gin.Context) error {
 //	@Router			/auth/identities/{provider} [delete]
 func (c *controller) unlink(g *gin.Context) error {
 	if err := c.service.Unlink(g.Request.Context(), rest.Caller(g), g.Param("provider")); err != nil {
+		return err
+	}
+	return rest.NoContent(g)
+}
+
+// listOf lists the linked accounts of a user.
+//
+//	@Summary	List the linked accounts of a user
+//	@Tags		auth
+//	@Success	200	{object}	IdentityList
+//	@Router		/users/{id}/identities [get]
+func (c *controller) listOf(g *gin.Context) error {
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	list, err := c.service.ListOf(g.Request.Context(), id)
+	if err != nil {
+		return err
+	}
+	return rest.OK(g, list)
+}
+
+// unlinkOf removes a linked account of a user.
+//
+//	@Summary		Unlink an account of a user
+//	@Description	Unlinks the account and notifies the user by email. A user whose only sign-in method it was sets a password with a password reset. To end the sessions that were opened with the account, call DELETE /users/{id}/sessions.
+//	@Tags			auth
+//	@Param			id			path		string			true	"id of the user"
+//	@Param			provider	path		string			true	"id of the provider in GET /auth/providers"	example(google)
+//	@Param			input		formData	access.Proof	false	"if two-factor sign-in is on, exactly one of code and recovery_code, unless the session was opened with two factors"
+//	@Success		204
+//	@Failure		404	{object}	rest.Problem	"not_found: no account of the provider is linked"
+//	@Failure		409	{object}	rest.Problem	"conflict: the user is the caller, and the account is their only sign-in method"
+//	@Router			/users/{id}/identities/{provider} [delete]
+func (c *controller) unlinkOf(g *gin.Context) error {
+	if _, err := rest.Bind[access.Proof](g); err != nil {
+		return err
+	}
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	if err := c.service.UnlinkOf(g.Request.Context(), rest.Caller(g), id, g.Param("provider")); err != nil {
 		return err
 	}
 	return rest.NoContent(g)

@@ -18,6 +18,8 @@ func (m *Module) Routes(r *route.Router) {
 			route.Documented("/auth/{provider}"), route.Setting(m.clientIDs[name], configured))
 	}
 	r.GET("/auth/providers", route.Public, c.providers)
+	r.GET("/users/:id/identities", route.Admin, c.listOf, route.AllowAdminKey)
+	r.DELETE("/users/:id/identities/:provider", route.StepUpAdmin, c.unlinkOf)
 	r.GET("/auth/identities", route.User, c.list)
 	r.DELETE("/auth/identities/:provider", route.User, c.unlink)
 }

@@ -202,6 +202,34 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
+// TestAdmin lists and unlinks the account of a user as an admin, also if it is the only sign-in method. Admins cannot remove their own
+// last one.
+func TestAdmin(t *testing.T) {
+	t.Parallel()
+	api, fakes, names := start(t, testkit.Env("SECURITY_NOTICES", "true"))
+	name, admin := names[0], api.SignUp("admin")
+	user := enter(t, api, fakes, name, "").User.ID
+	path := "/users/" + user + "/identities"
+	call := func(method, path string) testkit.Response {
+		return api.Do(request{Method: method, Path: path, As: admin.Token})
+	}
+	call("GET", path).Want(200, `"count":1`)
+	call("GET", "/users/"+store.NewID().Hex()+"/identities").Want(404)
+	call("DELETE", path+"/other").Want(404)
+	call("DELETE", path+"/"+name).Want(204)
+	if message := api.Email.Next(t); !strings.Contains(message.Text, "An administrator unlinked the account at ") {
+		t.Errorf("%+v", message)
+	}
+	call("DELETE", path+"/"+name).Want(404)
+	call("GET", path).Want(200, `"count":0`)
+	enter(t, api, fakes, name, admin.Token)
+	api.Email.Next(t) // of the link
+	call("DELETE", "/users/"+admin.ID+"/identities/"+name).Want(204)
+	if message := api.Email.Next(t); !strings.Contains(message.Text, "was unlinked from") {
+		t.Errorf("%+v", message)
+	}
+}
+
 // TestIDTokenOnce accepts an ID token once, on two instances and however it is encoded. A sign-in that ends with a conflict does
 // not use the ID token up: a user can send it again to link the account.
 func TestIDTokenOnce(t *testing.T) {

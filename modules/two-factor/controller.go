@@ -25,6 +25,24 @@ func (c *controller) get(g *gin.Context) error {
 	return rest.OK(g, view)
 }
 
+// getOf returns the state of a user's second factor.
+//
+//	@Summary	Get a user's second factor
+//	@Tags		two-factor
+//	@Success	200	{object}	View
+//	@Router		/users/{id}/two-factor [get]
+func (c *controller) getOf(g *gin.Context) error {
+	id, err := rest.ID(g)
+	if err != nil {
+		return err
+	}
+	view, err := c.service.GetOf(g.Request.Context(), id)
+	if err != nil {
+		return err
+	}
+	return rest.OK(g, view)
+}
+
 // create creates a second factor.
 //
 //	@Summary		Begin two-factor enrolment

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pquerna/otp/totp"
 
+	"example.com/ginseng/kit/store"
 	"example.com/ginseng/modules/apitest"
 	"example.com/ginseng/testkit"
 )
@@ -197,6 +198,12 @@ func TestAdminRemoves(t *testing.T) {
 	remove := func(id string, as testkit.Account) testkit.Response {
 		return api.Do(request{Method: "DELETE", Path: "/users/" + id + "/two-factor", As: as.Token})
 	}
+	get := func(id string) testkit.Response {
+		return api.Do(request{Method: "GET", Path: "/users/" + id + "/two-factor", As: admin.Token})
+	}
+	get(h.ID).Want(200, `{"enabled":true,"recoveryCodesLeft":10}`)
+	get(admin.ID).Want(200, `"enabled":false`)
+	get(store.NewID().Hex()).Want(404, "not_found")
 	remove(admin.ID, admin).Want(403, "with a code")
 	pending := h.challenge()
 	remove(h.ID, admin).Want(204)

@@ -3,15 +3,10 @@ package twofactor
 import (
 	"context"
 	"crypto/subtle"
-	"encoding/base64"
 	"errors"
-	"fmt"
-	"image/color"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/boombuler/barcode/qr"
 	"github.com/pquerna/otp/hotp"
 	"github.com/pquerna/otp/totp"
 
@@ -61,6 +56,14 @@ var isOn = store.Ne("confirmedAt", nil)
 func (s *Service) Get(ctx context.Context, userID store.ID) (View, error) {
 	f, err := s.confirmed(ctx, userID)
 	return View{Enabled: err == nil, RecoveryCodesLeft: len(f.RecoveryCodes)}, apperr.Replace(err, apperr.NotFound, nil)
+}
+
+// GetOf is Get, for an admin. NotFound: the user does not exist.
+func (s *Service) GetOf(ctx context.Context, userID store.ID) (View, error) {
+	if _, err := s.users.Get(ctx, userID); err != nil {
+		return View{}, err
+	}
+	return s.Get(ctx, userID)
 }
 
 // confirmed returns a user's second factor. NotFound: the user has no confirmed second factor.
@@ -364,28 +367,4 @@ var notEnrolled = access.Restriction{
 func (s *Service) DeleteOf(ctx context.Context, userID store.ID) error {
 	_, err := s.factors.Delete(ctx, store.Eq("id", userID))
 	return err
-}
-
-const quietZone = 4 // width of the margin around a QR code, in modules, which are its squares (ISO/IEC 18004 section 6.3.8)
-
-// qrURL returns a data URL with an SVG image of a QR code. Each module is one unit wide.
-func qrURL(text string) (string, error) {
-	code, err := qr.Encode(text, qr.M, qr.Auto)
-	if err != nil {
-		return "", err
-	}
-	size := code.Bounds().Dx()
-	var path strings.Builder
-	for y := range size {
-		for x, run := 0, 0; x < size; x += run + 1 {
-			for run = 0; x+run < size && code.At(x+run, y) == color.Black; run++ {
-			}
-			if run > 0 {
-				_, _ = fmt.Fprintf(&path, "M%d %dh%dv1h-%[3]dz", x+quietZone, y+quietZone, run)
-			}
-		}
-	}
-	svg := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[1]d" shape-rendering="crispEdges">`+
-		`<path fill="#fff" d="M0 0h%[1]dv%[1]dH0z"/><path d="%[2]s"/></svg>`, size+2*quietZone, path.String())
-	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(svg)), nil
 }
