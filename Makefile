@@ -77,14 +77,16 @@ docs: ## generate docs/ from annotations, settings and licenses, .env.example an
 	go run ./scripts/docs
 	scripts/tools/licenses list >docs/licenses.md.new && mv docs/licenses.md.new docs/licenses.md
 	go run ./scripts/client --out clients/typescript
+	cp clients/typescript/index.js kit/adminpage/page/client.js
 
 docs-check: ## fail if a generated file in docs/ or clients/, or .env.example is out of date
 	@go run ./scripts/docs -check
 	@scripts/tools/licenses list | diff -u docs/licenses.md - || { echo "docs/licenses.md is out of date; run: make docs"; exit 1; }
 	@go run ./scripts/client --out clients/typescript --check
 
-client: ## write the TypeScript client of the API to clients/typescript
+client: ## write the TypeScript client of the API to clients/typescript, and its copy of the admin page
 	go run ./scripts/client --out clients/typescript
+	cp clients/typescript/index.js kit/adminpage/page/client.js
 
 sbom: build ## write dist/: an SBOM of ./ginseng (CycloneDX), and the license texts of its dependencies
 	mkdir -p dist

@@ -56,7 +56,7 @@ func forbidden(from, to string, own bool, path string) string {
 	testkit := in(from, "testkit")
 	switch {
 	case !own && strings.HasPrefix(path, "github.com/gin-gonic/"):
-		if from != "kit" && !in(from, "kit/audit") && !in(from, "kit/batch") && !in(from, "kit/records") && from != "kit/resource" && !in(from, "kit/rest") && !in(from, "kit/route") && from != "server" && !in(from, "middleware") && !in(from, "modules") {
+		if from != "kit" && !in(from, "kit/adminpage") && !in(from, "kit/audit") && !in(from, "kit/batch") && !in(from, "kit/records") && from != "kit/resource" && !in(from, "kit/rest") && !in(from, "kit/route") && from != "server" && !in(from, "middleware") && !in(from, "modules") {
 			return "only kit, middleware and controllers import Gin"
 		}
 	case !own && (strings.HasPrefix(path, "go.mongodb.org/") || strings.HasPrefix(path, "modernc.org/sqlite")):

@@ -3,6 +3,7 @@ package modules
 
 import (
 	"example.com/ginseng/kit"
+	"example.com/ginseng/modules/admin"
 	apikey "example.com/ginseng/modules/api-key"
 	"example.com/ginseng/modules/article"
 	"example.com/ginseng/modules/auth"
@@ -21,6 +22,7 @@ import (
 
 // Settings has the settings of every module.
 type Settings struct {
+	Admin             admin.Settings
 	Auth              auth.Settings
 	EmailCode         emailcode.Settings
 	EmailVerification emailverification.Settings
@@ -50,6 +52,7 @@ func New(d kit.Deps, s Settings) []kit.Module {
 	policies := policy.New(d)
 	tools := mcp.New(d)
 	webhooks := webhook.New(d, s.Webhook, users)
+	admins := admin.New(d, s.Admin, users)
 	return []kit.Module{
 		users,
 		sessions,
@@ -65,5 +68,6 @@ func New(d kit.Deps, s Settings) []kit.Module {
 		policies,
 		tools,
 		webhooks,
+		admins,
 	}
 }

@@ -1,15 +1,12 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"crypto/rand"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"html"
-	"io"
 	"net/http"
 	"path"
 	"strings"
@@ -40,19 +37,21 @@ var swaggerUI embed.FS
 // documentation has /openapi.json and Swagger UI at /docs/. gin-swagger serves only the Swagger 2 document. Its HTML page is not
 // used, because the page can neither sort operations nor hide the server list.
 type documentation struct {
-	openAPI, swagger func() file
-	files            func() map[string]file
+	openAPI, swagger func() rest.Asset
+	files            func() map[string]rest.Asset
 	page             gin.HandlerFunc
 }
 
 func newDocumentation(docs Documents, root string) *documentation {
 	d := &documentation{files: sync.OnceValue(uiFiles)}
-	d.openAPI = sync.OnceValue(func() file {
-		return newFile(rest.ContentType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
+	d.openAPI = sync.OnceValue(func() rest.Asset {
+		return rest.NewAsset(rest.ContentType, withRoot(docs.OpenAPI, "servers", []map[string]string{{"url": "." + root, "description": "this service"}}))
 	})
-	d.swagger = sync.OnceValue(func() file { return newFile(rest.ContentType, withRoot(docs.Swagger, "basePath", root+"/")) })
+	d.swagger = sync.OnceValue(func() rest.Asset {
+		return rest.NewAsset(rest.ContentType, withRoot(docs.Swagger, "basePath", root+"/"))
+	})
 	instance := rand.Text()
-	swag.Register(instance, document(func() string { return string(d.swagger().content) }))
+	swag.Register(instance, document(func() string { return string(d.swagger().Content()) }))
 	d.page = ginswagger.CustomWrapHandler(&ginswagger.Config{InstanceName: instance}, new(webdav.Handler))
 	return d
 }
@@ -63,7 +62,7 @@ func (d *documentation) Parts() kit.Parts { return kit.Parts{} }
 // Routes implements kit.Module.
 func (d *documentation) Routes(r *route.Router) {
 	r = r.AtRoot()
-	r.GET("/openapi.json", route.Open, func(g *gin.Context) error { d.openAPI().serve(g); return nil }, route.With(ignoreWriteErrors))
+	r.GET("/openapi.json", route.Open, func(g *gin.Context) error { d.openAPI().Serve(g); return nil }, route.With(ignoreWriteErrors))
 	r.GET("/docs", route.Open, func(g *gin.Context) error { redirect(g, "docs/"); return nil })
 	r.GET("/docs/*any", route.Open, d.serve, route.With(ignoreWriteErrors))
 }
@@ -74,11 +73,11 @@ func (d *documentation) serve(g *gin.Context) error {
 	f, ok := d.files()[name]
 	switch {
 	case name == "doc.json":
-		if !d.swagger().notModified(g) {
+		if !d.swagger().NotModified(g) {
 			d.page(g)
 		}
 	case ok:
-		f.serve(g)
+		f.Serve(g)
 	default:
 		return apperr.New(apperr.NotFound, "This path does not exist.")
 	}
@@ -99,55 +98,25 @@ type document func() string
 
 func (d document) ReadDoc() string { return d() }
 
-type file struct {
-	contentType, tag string
-	content          []byte
-	compressed       bool // content is compressed with gzip
-}
-
-func newFile(contentType string, content []byte) file {
-	return file{contentType: contentType, tag: rest.ContentTag(content), content: content}
-}
-
-// notModified makes clients revalidate a cached file. If the client has the file, notModified responds 304 and returns true.
-func (f file) notModified(g *gin.Context) bool {
-	g.Header("Cache-Control", "no-cache")
-	return rest.NotModified(g, f.tag)
-}
-
-// serve responds with the file, or with 304 if the client has it.
-func (f file) serve(g *gin.Context) {
-	switch {
-	case f.notModified(g):
-	case !f.compressed:
-		g.Data(http.StatusOK, f.contentType, f.content)
-	case acceptsGzip(g.GetHeader("Accept-Encoding")):
-		g.Header("ETag", strings.TrimSuffix(f.tag, `"`)+rest.GzipSuffix+`"`)
-		g.Header("Content-Encoding", "gzip")
-		g.Data(http.StatusOK, f.contentType, f.content)
-	default:
-		g.Header("Content-Type", f.contentType)
-		unzip(g.Writer, f.content)
-	}
-}
-
 // uiFiles returns the files of Swagger UI by name, without the suffix .gz of compressed files.
-func uiFiles() map[string]file {
+func uiFiles() map[string]rest.Asset {
 	const dir = "swaggerui"
 	entries, err := swaggerUI.ReadDir(dir)
 	if err != nil {
 		panic(err) // unreachable: the files are embedded
 	}
-	files := make(map[string]file, len(entries))
+	files := make(map[string]rest.Asset, len(entries))
 	for _, entry := range entries {
 		content, err := swaggerUI.ReadFile(path.Join(dir, entry.Name()))
 		if err != nil {
 			panic(err)
 		}
 		name, compressed := strings.CutSuffix(entry.Name(), ".gz")
-		f := newFile(fileTypes[path.Ext(name)], content)
-		f.compressed = compressed
-		files[name] = f
+		if contentType := fileTypes[path.Ext(name)]; compressed {
+			files[name] = rest.GzipAsset(contentType, content)
+		} else {
+			files[name] = rest.NewAsset(contentType, content)
+		}
 	}
 	return files
 }
@@ -155,27 +124,6 @@ func uiFiles() map[string]file {
 // fileTypes are the media types of the files of Swagger UI. Package mime would use the types of the operating system.
 var fileTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".png": "image/png",
-}
-
-// unzip writes the uncompressed content in small parts, so that only a part is in memory while a client reads slowly. It stops if
-// a write fails.
-func unzip(w io.Writer, content []byte) {
-	reader, err := gzip.NewReader(bytes.NewReader(content))
-	if err != nil {
-		panic(err) // unreachable: the files are embedded
-	}
-	_, _ = io.Copy(w, reader) // fails if the client has disconnected
-}
-
-// acceptsGzip reports whether an Accept-Encoding header accepts gzip (RFC 9110 section 12.5.3).
-func acceptsGzip(header string) bool {
-	for item := range strings.SplitSeq(header, ",") {
-		coding, weight, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(item, " ", "")), ";")
-		if coding == "gzip" {
-			return strings.Trim(weight, "q=0.") != "" || weight == ""
-		}
-	}
-	return false
 }
 
 // redirect redirects to a relative URL. A relative URL is also valid behind a proxy that adds a prefix to the path.
@@ -205,7 +153,7 @@ const htmlType, textType = "text/html; charset=utf-8", "text/plain; charset=utf-
 // /dev/emails/NAME.txt.
 type previews struct {
 	index []byte
-	pages map[string]file
+	pages map[string]rest.Asset
 }
 
 // newPreviews returns the previews that a function returns; nil: there are none.
@@ -215,10 +163,10 @@ func newPreviews(emails func() []email.Preview) previews {
 	if emails != nil {
 		all = emails()
 	}
-	pages := map[string]file{}
+	pages := map[string]rest.Asset{}
 	for _, p := range all {
-		pages[p.Name+".html"] = file{contentType: htmlType, content: []byte(p.Message.HTML)}
-		pages[p.Name+".txt"] = file{contentType: textType, content: fmt.Appendf(nil, "To: %s\nSubject: %s\n\n%s", p.Message.To, p.Message.Subject, p.Message.Text)}
+		pages[p.Name+".html"] = rest.NewAsset(htmlType, []byte(p.Message.HTML))
+		pages[p.Name+".txt"] = rest.NewAsset(textType, fmt.Appendf(nil, "To: %s\nSubject: %s\n\n%s", p.Message.To, p.Message.Subject, p.Message.Text))
 		fmt.Fprintf(&list, "<tr><td>%s<td>%s<td><a href=\"emails/%[1]s.html\">HTML</a><td><a href=\"emails/%[1]s.txt\">text</a>\n",
 			html.EscapeString(p.Name), html.EscapeString(p.Message.Subject))
 	}
@@ -244,7 +192,7 @@ func (p previews) Routes(r *route.Router) {
 			return apperr.New(apperr.NotFound, "This email does not exist. GET /dev/emails lists the emails.")
 		}
 		g.Header("Content-Security-Policy", emailsPolicy)
-		g.Data(http.StatusOK, page.contentType, page.content)
+		page.Serve(g)
 		return nil
 	})
 }

@@ -85,7 +85,7 @@ func (s *Settings) Check(report func(name, reason string)) {
 	if s.APIRoot != "" && !rootForm.MatchString(s.APIRoot) {
 		report("API_ROOT", "must begin with / and contain only letters, digits and -._~ between slashes")
 	}
-	for _, reserved := range []string{"/dev/emails", "/docs", "/openapi.json", "/livez", "/readyz"} {
+	for _, reserved := range []string{"/admin", "/dev/emails", "/docs", "/openapi.json", "/livez", "/readyz"} {
 		if s.APIRoot == reserved || strings.HasPrefix(s.APIRoot, reserved+"/") {
 			report("API_ROOT", "must not be or begin with "+reserved+", which the server uses")
 		}

@@ -138,7 +138,7 @@ func (a *API) start(options []Option) {
 	c.Files.Quota = s.Files.Quota()
 	deps := server.NewDeps(server.DepsOptions{
 		Name: "test", DB: c.DB, MasterKeys: s.MasterKeys, Now: c.Clock.Now, Log: c.Log, Sender: c.Sender, Hasher: a.hasher, Observer: c.Observer,
-		PublicURL: s.PublicURL, Files: c.Files,
+		PublicURL: s.PublicURL, Files: c.Files, Development: s.Env == settings.Development,
 	})
 	modules, err := a.service.Modules(deps, dir)
 	a.must(err)

@@ -39,7 +39,7 @@ class Reference {
 
 /** Returns a record with its ETag in a property that is not enumerable: copies of the record and JSON do not have it. */
 function tagged(record, etag) {
-  return record && etag ? Object.defineProperty(record, 'etag', { value: etag, enumerable: false, writable: true, configurable: true }) : record
+  return typeof record === 'object' && record && etag ? Object.defineProperty(record, 'etag', { value: etag, enumerable: false, writable: true, configurable: true }) : record
 }
 
 /** Returns the segment of a path for an ID or a record. */
@@ -329,7 +329,8 @@ export function createClient({ url, token, masterKey, storage, fetch: ownFetch }
   }
 
   async function request(method, path, { params, body, signal } = {}) {
-    return (await call(method.toUpperCase(), path, { ...params, body, signal })).body
+    const response = await call(method.toUpperCase(), path, { ...params, body, signal })
+    return tagged(response.body, response.etag)
   }
 
   return { ...below({ nested: resources }, [], methods, true), batch, request, ...(session && { session: session.methods }) }

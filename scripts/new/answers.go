@@ -39,6 +39,7 @@ var components = []component{
 	{name: "policy", dirs: []string{"policy"}, needs: "user"},
 	{name: "mcp", dirs: []string{"mcp"}, needs: "user"},
 	{name: "webhook", dirs: []string{"webhook"}, needs: "user"},
+	{name: "admin", dirs: []string{"admin"}, needs: "user"},
 }
 
 // providers are the identity providers of social that a project can leave out.

@@ -22,7 +22,7 @@ func parse(input string, terminal bool, args ...string) (request, string, error)
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	every := "user social password-reset email-verification email-code two-factor passkey api-key organization article policy mcp webhook"
+	every := "user social password-reset email-verification email-code two-factor passkey api-key organization article policy mcp webhook admin"
 	allProviders := strings.Join(providers, " ")
 	for _, test := range []struct {
 		args, input, components, providers, notes string
@@ -35,10 +35,10 @@ func TestAnswers(t *testing.T) {
 		{"shop --with article", "", "article", "", ""},
 		{"--with policy,article shop", "", "user article policy", "", "user is included because other components need it."},
 		{"shop --with social,user --providers google,facebook", "", "user social", "facebook google", ""},
-		{"shop --without user", "", "article", "", "social is left out because it needs user. password-reset is left out because it needs user. email-verification is left out because it needs user. email-code is left out because it needs user. two-factor is left out because it needs user. passkey is left out because it needs user. api-key is left out because it needs user. organization is left out because it needs user. policy is left out because it needs user. mcp is left out because it needs user. webhook is left out because it needs user."},
-		{"shop --without article,policy", "", "user social password-reset email-verification email-code two-factor passkey api-key organization mcp webhook", allProviders, ""},
+		{"shop --without user", "", "article", "", "social is left out because it needs user. password-reset is left out because it needs user. email-verification is left out because it needs user. email-code is left out because it needs user. two-factor is left out because it needs user. passkey is left out because it needs user. api-key is left out because it needs user. organization is left out because it needs user. policy is left out because it needs user. mcp is left out because it needs user. webhook is left out because it needs user. admin is left out because it needs user."},
+		{"shop --without article,policy", "", "user social password-reset email-verification email-code two-factor passkey api-key organization mcp webhook admin", allProviders, ""},
 		{"--config -", `{"name": "shop", "with": ["user", "article"]}`, "user article", "", ""},
-		{"--config -", `{"name": "shop", "without": "social"}`, "user password-reset email-verification email-code two-factor passkey api-key organization article policy mcp webhook", "", ""},
+		{"--config -", `{"name": "shop", "without": "social"}`, "user password-reset email-verification email-code two-factor passkey api-key organization article policy mcp webhook admin", "", ""},
 		{"shop --with user --config -", `{"name": "other", "without": "user"}`, "user", "", ""},
 		{"--config -", `{"name": "shop", "with": []}`, "", "", ""},
 	} {

@@ -9,5 +9,6 @@ with the binary.
 | Go standard library | BSD-3-Clause |
 | SQLite, translated to Go in modernc.org/sqlite | public domain |
 | Swagger UI, in the binary | Apache-2.0, and what its bundle contains: MIT, BSD-3-Clause |
+| Preact and htm, in the binary | MIT, Apache-2.0 |
 {{range .}}| {{.Name}} | {{.LicenseName}} |
 {{end -}}

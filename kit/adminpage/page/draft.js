@@ -1,0 +1,63 @@
+// The state of a form. Its changes are kept in the session storage, so that a reload or another screen does not lose them.
+
+import { useRef, useState } from 'preact/hooks'
+import { useEvent } from './ui.js'
+import { Invalid } from './fields.js'
+
+const prefix = 'draft of '
+
+function readDraft(key) {
+  try { return JSON.parse(sessionStorage.getItem(prefix + key)) } catch { return null }
+}
+
+export const dropDraft = (key) => sessionStorage.removeItem(prefix + key)
+
+/** Returns the paths of the forms with changes that are not saved. */
+export const drafts = () => Object.keys(sessionStorage).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length))
+
+/** Reports whether two values are the same in JSON. */
+export const same = (a, b) => a === b || JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
+
+/** Returns the changes of a form with the fields. base is the record that they change, and etag its version. */
+export function useEdits(key, fields) {
+  const kept = useRef()
+  kept.current ??= { found: readDraft(key) }
+  const state = useRef()
+  state.current ??= { edits: kept.current.found?.edits ?? {}, base: kept.current.found?.base, etag: kept.current.found?.etag }
+  const [, redraw] = useState(0)
+  const secret = (name) => fields.find((field) => field.name === name)?.type === 'password'
+  const store = () => {
+    const edits = Object.fromEntries(Object.entries(state.current.edits).filter(([name, value]) => !secret(name) && !(value instanceof Invalid)))
+    try {
+      if (Object.keys(edits).length) sessionStorage.setItem(prefix + key, JSON.stringify({ ...state.current, edits, at: Date.now() }))
+      else dropDraft(key)
+    } catch {} // the storage is full
+    redraw((n) => n + 1)
+    window.dispatchEvent(new Event('drafts'))
+  }
+  const set = (changes) => {
+    Object.assign(state.current, changes)
+    store()
+  }
+  useEvent('beforeunload', (event) => { if (Object.keys(state.current.edits).length) event.preventDefault() })
+  return {
+    get edits() { return state.current.edits },
+    get base() { return state.current.base },
+    get etag() { return state.current.etag },
+    restored: kept.current.found?.at,
+    /** Sets a field. The value of the record is no change, but null and an empty field differ from no value. */
+    change(name, value) {
+      const { [name]: _, ...rest } = state.current.edits
+      const base = state.current.base
+      const unchanged = base ? same(value, base[name]) || (value === undefined && base[name] === '') : value === undefined
+      set({ edits: unchanged ? rest : { ...rest, [name]: value === undefined ? null : value } })
+    },
+    setEdits: (edits) => set({ edits }),
+    /** Sets the record that the form changes. */
+    rebase: (base, etag) => set({ base, etag }),
+    reset() {
+      kept.current.found = null
+      set({ edits: {} })
+    },
+  }
+}

@@ -1,0 +1,278 @@
+// The form of a record of a resource: create, change, compare with somebody else's changes, delete.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { call, newKey } from './session.js'
+import { Dialog, Failure, html, Loading, plural, Screen, Time, toast, typing, useEvent, useLoad } from './ui.js'
+import { labelOf } from './document.js'
+import { Cell, errorsOf, focusError, Invalid, invalidOf, Labelled, valueFor } from './fields.js'
+import { dropDraft, same, useEdits } from './draft.js'
+import { FileField, sendFile } from './files.js'
+import { api, go, hrefOf, lists } from './router.js'
+import { forgetRecords } from './reference.js'
+import { trash } from './trash.js'
+
+const isFile = (field) => field.type === 'file' || field.type === 'files'
+
+/** Ends the input of a control that reports its value when it loses the focus. */
+async function commit() {
+  const active = document.activeElement
+  if (!active?.closest('form')) return
+  active.blur()
+  active.focus({ preventScroll: true })
+  await new Promise(requestAnimationFrame)
+}
+
+/** Compares the changes with those that somebody else has saved. theirs is the record of now. */
+function Conflict({ fields, base, edits, theirs, onResolve, onDiscard }) {
+  const changed = fields.filter((field) => field.name in edits || !same(base[field.name], theirs[field.name]))
+    .filter((field) => !['updatedAt', 'id', 'createdAt'].includes(field.name))
+  const both = changed.filter((field) => field.name in edits && !same(base[field.name], theirs[field.name]) && !same(edits[field.name], theirs[field.name]))
+  const [mine, setMine] = useState(() => Object.fromEntries(both.map((field) => [field.name, true])))
+  const ref = useRef()
+  useEffect(() => { ref.current.focus() }, [])
+  const resolveAll = () => onResolve(Object.fromEntries(Object.entries(edits).filter(([name, value]) => (mine[name] ?? true) && !same(value, theirs[name]))))
+  const show = (field, record) => html`<div class="value"><${Cell} field=${field} record=${record} /></div>`
+  return html`<section class="conflict" aria-labelledby="conflict" tabindex="-1" ref=${ref}>
+    <h2 id="conflict">Somebody else has saved this record</h2>
+    <p>Nothing is lost. ${both.length ? 'Choose the value to keep for each field that you both have changed.' : 'You have changed different fields.'}</p>
+    <div class="scroll" tabindex="0" role="region" aria-label="Comparison"><table class="compare"><thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">Yours</th><th scope="col">Theirs</th></tr></thead>
+      <tbody>${changed.map((field) => {
+        const choice = both.includes(field)
+        const option = (isMine, record) => html`<label><input type="radio" name=${`keep-${field.name}`} checked=${mine[field.name] === isMine} onChange=${() => setMine({ ...mine, [field.name]: isMine })} />${show(field, record)}</label>`
+        return html`<tr key=${field.name}><th scope="row">${field.label}</th><td>${show(field, base)}</td>
+          <td>${field.name in edits ? (choice ? option(true, edits) : show(field, edits)) : html`<span class="none">not changed</span>`}</td>
+          <td>${same(base[field.name], theirs[field.name]) ? html`<span class="none">not changed</span>` : choice ? option(false, theirs) : show(field, theirs)}</td></tr>`
+      })}</tbody></table></div>
+    <footer><button type="button" class="main" onClick=${resolveAll}>Save these values</button>
+      <button type="button" onClick=${onDiscard}>Discard my changes</button></footer>
+  </section>`
+}
+
+/** What is known of the record besides the form. */
+function Facts({ resource, record, path, fields, children }) {
+  const nested = api().resources.filter((other) => other.parent === resource.name && other.list)
+  const rest = [...fields, ...resource.fields.filter((field) => ['userId', 'organizationId', 'createdAt', 'updatedAt', 'id'].includes(field.name) && field.shown && !fields.includes(field))]
+  return html`<aside class="facts" aria-label="Facts"><dl>${rest.filter((field) => !isFile(field)).map((field) => html`<div key=${field.name}><dt>${field.label}</dt>
+      <dd>${field.name === 'id' ? html`<code>${record.id}</code>` : html`<${Cell} field=${field} record=${record} />`}</dd></div>`)}</dl>
+    ${(nested.length > 0 || children) && html`<ul>${nested.map((other) => html`<li key=${other.name}><a href=${hrefOf(`${path}/${other.path.split('/').pop()}`)}>${other.label}</a></li>`)}${children}</ul>`}
+  </aside>`
+}
+
+/** Moves to another record of the list that was shown last. */
+function useNeighbors(path, id) {
+  const list = lists.get(path)
+  const index = list?.ids.indexOf(id) ?? -1
+  const step = (by) => (index >= 0 ? list.ids[index + by] : undefined)
+  useEvent('keydown', (event) => {
+    if (typing(event) || event.ctrlKey || event.metaKey || event.altKey) return
+    const id = { n: step(1), p: step(-1) }[event.key]
+    if (id) go(`${path}/${id}`)
+  })
+  return { next: step(1), previous: step(-1), back: hrefOf(path, list?.query) }
+}
+
+export function RecordScreen({ resource, path, id, trail, panels }) {
+  const own = `${path}/${id}`
+  const query = resource.expands.length ? { expand: resource.expands } : undefined
+  const load = (signal) => resource.get ? call('GET', own, { query: resource.get.parameters?.some(({ name }) => name === 'expand') ? query : undefined, signal }) : Promise.resolve({ id })
+  const record = useLoad(load, [own])
+  if (!record.data) {
+    if (record.error?.status === 404) {
+      return html`<${Screen} title="Not found" trail=${trail}><p>This ${resource.recordLabel} does not exist. It may have been deleted.</p></${Screen}>`
+    }
+    return html`<${Screen} title=${resource.label} trail=${trail}>${record.error ? html`<${Failure} error=${record.error} retry=${record.reload} />` : html`<${Loading} />`}</${Screen}>`
+  }
+  return html`<${RecordForm} resource=${resource} path=${path} id=${id} trail=${trail} loaded=${record} panels=${panels} />`
+}
+
+function RecordForm({ resource, path, id, trail, loaded, panels }) {
+  const own = `${path}/${id}`
+  const record = loaded.data
+  const fields = resource.fields.filter((field) => field.change && !isFile(field))
+  const files = resource.fields.filter((field) => field.shown && isFile(field))
+  const form = useEdits(own, fields)
+  const [problem, setProblem] = useState()
+  const [theirs, setTheirs] = useState()
+  const [saving, setSaving] = useState(false)
+  const neighbors = useNeighbors(path, id)
+  useEffect(() => { if (!form.base || Object.keys(form.edits).length === 0) form.rebase(record, record.etag) }, [record])
+  const dirty = Object.keys(form.edits).length
+  const names = fields.map((field) => field.name)
+  const { byField, rest } = errorsOf(problem, names)
+
+  const save = async ({ edits = form.edits, etag = form.etag } = {}) => {
+    if (saving) return
+    if (invalidOf(edits).length) return focusError()
+    setSaving(true)
+    setProblem(undefined)
+    try {
+      const changes = fields.filter((field) => field.name in edits)
+      const body = Object.fromEntries(changes.map((field) => [field.name, valueFor(field, edits[field.name] ?? undefined)]))
+      const saved = await call('PATCH', own, { body, etag })
+      form.reset()
+      form.rebase({ ...saved, expand: undefined }, saved.etag)
+      setTheirs(undefined)
+      loaded.setData(() => saved)
+      forgetRecords()
+      toast('Saved.')
+    } catch (problem) {
+      if (problem.status === 412 && resource.get) {
+        await call('GET', own).then(setTheirs, setProblem)
+      } else {
+        setProblem(problem)
+        focusError()
+      }
+    } finally {
+      setSaving(false)
+    }
+  }
+  const submit = async (event) => {
+    event?.preventDefault()
+    await commit()
+    if (Object.keys(form.edits).length) await save()
+  }
+  useEvent('keydown', (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === 's') {
+      event.preventDefault()
+      submit()
+    }
+  })
+  const settle = (edits) => {
+    form.setEdits(edits)
+    form.rebase(theirs, theirs.etag)
+    setTheirs(undefined)
+    if (Object.keys(edits).length) save({ edits, etag: theirs.etag })
+    else loaded.reload()
+  }
+  const discard = () => {
+    form.reset()
+    setProblem(undefined)
+    if (theirs) {
+      form.rebase(theirs, theirs.etag)
+      setTheirs(undefined)
+      loaded.setData(() => theirs)
+    } else {
+      form.rebase(record, record.etag)
+    }
+  }
+  const label = labelOf(resource, record)
+  const remove = () => {
+    dropDraft(own)
+    location.hash = neighbors.back
+    trash(own, record.etag, label, () => { location.hash = hrefOf(own) })
+  }
+  const removeNow = resource.remove?.['x-caller'] !== 'step-up'
+  const [asking, setAsking] = useState(false)
+  const changed = async () => { // a file was stored or deleted: the record has a new version
+    const next = await call('GET', own)
+    const clash = Object.keys(form.edits).some((name) => !same(form.base[name], next[name]))
+    if (!clash) form.rebase(next, next.etag) // else the comparison shows it when the form is saved
+    loaded.setData(() => next)
+  }
+  const history = api().operation('GET', '/changes') && resource.changes
+  return html`<${Screen} title=${label} trail=${trail} tags=${dirty > 0 && html`<span class="tag warn">${plural(dirty, 'unsaved change')}</span>`} actions=${html`
+      ${neighbors.previous && html`<a class="button quiet" href=${hrefOf(`${path}/${neighbors.previous}`)} aria-keyshortcuts="p" title="Previous record (p)">Previous</a>`}
+      ${neighbors.next && html`<a class="button quiet" href=${hrefOf(`${path}/${neighbors.next}`)} aria-keyshortcuts="n" title="Next record (n)">Next</a>`}
+      ${resource.remove && html`<button type="button" onClick=${removeNow ? remove : () => setAsking(true)}>Delete${removeNow ? '' : '…'}</button>`}
+      ${dirty > 0 && html`<button type="button" onClick=${discard}>Discard</button>`}
+      ${fields.length > 0 && html`<button type="button" class="main" disabled=${!dirty || saving} aria-busy=${saving} onClick=${submit} aria-keyshortcuts="Control+S" title="Save (Ctrl+S)">Save</button>`}`}>
+    ${form.restored && dirty > 0 && !theirs && html`<p class="note">Your changes of <${Time} value=${new Date(form.restored).toISOString()} /> are restored. They are not saved yet.</p>`}
+    ${theirs && html`<${Conflict} fields=${resource.fields.filter((field) => field.shown)} base=${form.base} edits=${form.edits} theirs=${theirs} onResolve=${settle} onDiscard=${discard} />`}
+    <${Failure} error=${problem && (rest.length ? { ...problem, status: problem.status, detail: [problem.detail, ...rest].join(' '), requestId: problem.requestId } : problem)} retry=${problem && problem.status !== 400 && !saving ? () => save() : undefined} />
+    <div class="columns">
+      <div>
+        ${fields.length > 0 && html`<form class="fields" onSubmit=${submit} novalidate><button hidden></button>
+          ${fields.map((field) => html`<${Labelled} key=${field.name} field=${{ ...field, schema: { ...field.schema, ...field.changes } }} errors=${byField[field.name]} changed=${field.name in form.edits}
+            value=${field.name in form.edits ? form.edits[field.name] ?? undefined : (form.base ?? record)[field.name] ?? undefined} onChange=${(value) => form.change(field.name, value)} />`)}
+        </form>`}
+        ${files.map((field) => html`<${FileField} key=${field.name} field=${field} path=${own} record=${record} editable=${resource.hasFile(field)} onChange=${changed} />`)}
+        ${fields.length === 0 && html`<dl class="read">${resource.fields.filter((field) => field.shown && !isFile(field)).map((field) => html`<div key=${field.name}><dt>${field.label}</dt><dd><${Cell} field=${field} record=${record} /></dd></div>`)}</dl>`}
+      </div>
+      <${Facts} resource=${resource} record=${record} path=${own} fields=${fields.length ? resource.fields.filter((field) => field.shown && !field.change && !['userId', 'organizationId', 'createdAt', 'updatedAt', 'id'].includes(field.name)) : []}>
+        ${history && html`<li><a href=${hrefOf('/changes', { resource: resource.name, recordId: id })}>History</a></li>`}
+      </${Facts}>
+    </div>
+    ${panels?.({ record, path: own, reload: loaded.reload })}
+    ${asking && html`<${Dialog} title=${`Delete “${label.slice(0, 60)}”?`} onClose=${() => setAsking(false)}><${RemoveNow} path=${own} etag=${record.etag} onClose=${() => setAsking(false)} onDone=${() => { dropDraft(own); toast(`“${label}” is deleted.`); location.hash = neighbors.back }} /></${Dialog}>`}
+  </${Screen}>`
+}
+
+/** Deletes a record whose deletion needs a new sign-in, so that it cannot wait for an undo. */
+function RemoveNow({ path, etag, onClose, onDone }) {
+  const [problem, setProblem] = useState()
+  const remove = () => call('DELETE', path, { etag }).then(onDone, setProblem)
+  return html`<p>You cannot undo this.</p><${Failure} error=${problem} />
+    <footer><button type="button" autofocus onClick=${onClose}>Cancel</button><button type="button" class="danger" onClick=${remove}>Delete</button></footer>`
+}
+
+export function NewScreen({ resource, path, trail }) {
+  const fields = resource.fields.filter((field) => field.create && !isFile(field))
+  const files = resource.fields.filter((field) => isFile(field) && resource.hasFile(field) && resource.create)
+  const own = `${path}/new`
+  const form = useEdits(own, fields)
+  const [problem, setProblem] = useState()
+  const [saving, setSaving] = useState(false)
+  const [pending, setPending] = useState({})
+  const [progress, setProgress] = useState()
+  const sent = useRef({})
+  const { byField, rest } = errorsOf(problem, fields.map((field) => field.name))
+  const initial = (field) => field.creates.default ?? (field.type === 'boolean' && !field.creates.nullable ? false : undefined)
+  const create = async (event) => {
+    event?.preventDefault()
+    await commit()
+    if (saving) return
+    if (invalidOf(form.edits).length) return focusError()
+    setSaving(true)
+    setProblem(undefined)
+    const body = Object.fromEntries(Object.entries(form.edits).filter(([, value]) => value !== null && !(value instanceof Invalid)))
+    for (const field of fields) if (field.required && !(field.name in body) && field.type === 'boolean') body[field.name] = false
+    const text = JSON.stringify(body)
+    if (sent.current.text !== text) sent.current = { text, key: newKey() } // a repeated form creates one record
+    try {
+      let record = await call('POST', path, { body, key: sent.current.key })
+      form.reset()
+      dropDraft(own)
+      forgetRecords()
+      record = await storeFiles(record)
+      toast(`“${labelOf(resource, record)}” is created.`)
+      go(resource.get || resource.change ? `${path}/${record.id}` : path, undefined, { replace: true })
+    } catch (problem) {
+      setProblem(problem)
+      focusError()
+    } finally {
+      setSaving(false)
+    }
+  }
+  const storeFiles = async (record) => {
+    for (const field of files) {
+      for (const file of pending[field.name] ?? []) {
+        setProgress({ name: file.name, part: 0 })
+        try {
+          record = await sendFile(field, `${path}/${record.id}`, file, (part) => setProgress({ name: file.name, part }))
+        } catch (problem) {
+          toast(`“${file.name}” was not stored: ${problem.detail} Add it again here.`, { bad: true, time: 15_000 })
+        }
+      }
+    }
+    return record
+  }
+  useEvent('keydown', (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === 's') {
+      event.preventDefault()
+      create()
+    }
+  })
+  const dirty = Object.keys(form.edits).length
+  return html`<${Screen} title=${`New ${resource.recordLabel}`} trail=${trail} actions=${html`
+      ${dirty > 0 && html`<button type="button" onClick=${() => { form.reset(); setProblem(undefined) }}>Clear</button>`}
+      <button type="button" class="main" aria-busy=${saving} disabled=${saving} onClick=${create} aria-keyshortcuts="Control+S" title="Create (Ctrl+S)">Create</button>`}>
+    ${form.restored && dirty > 0 && html`<p class="note">What you entered at <${Time} value=${new Date(form.restored).toISOString()} /> is restored. It is not saved yet.</p>`}
+    <${Failure} error=${problem && { detail: [problem.detail, ...rest].join(' '), status: problem.status, requestId: problem.requestId }} retry=${problem && problem.status !== 400 ? create : undefined} />
+    ${progress && html`<p role="status">${progress.name} <progress max="1" value=${progress.part} aria-label=${progress.name}></progress></p>`}
+    <form class="fields" onSubmit=${create} novalidate><button hidden></button>
+      ${fields.map((field) => html`<${Labelled} key=${field.name} field=${{ ...field, schema: field.creates }} errors=${byField[field.name]} value=${field.name in form.edits ? form.edits[field.name] ?? undefined : initial(field)}
+        onChange=${(value) => form.change(field.name, value)} />`)}
+      ${files.map((field) => html`<${FileField} key=${field.name} field=${field} pending=${pending[field.name] ?? []} editable=${true} onPending=${(list) => setPending({ ...pending, [field.name]: list })} />`)}
+    </form>
+  </${Screen}>`
+}

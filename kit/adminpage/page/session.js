@@ -1,0 +1,112 @@
+// The session of the admin: the client, requests that are repeated after a sign-in, and transfers of files.
+
+import { createClient, Problem } from './client.js'
+
+const data = document.documentElement.dataset
+
+export const service = { name: data.name, masterKey: 'masterKey' in data, passkeys: 'passkeys' in data, first: 'first' in data }
+export const base = new URL(data.api, location.href).href.replace(/\/$/, '')
+
+let client
+const listeners = new Set()
+
+/** Creates the client. The master key stays in memory. */
+function connect(masterKey) {
+  client = createClient({ url: base, storage: sessionStorage, masterKey })
+  client.session.onChange(() => listeners.forEach((listener) => listener()))
+}
+connect()
+
+export const user = () => client.session.user
+export const onSession = (listener) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Signs in with a proof of the client. masterKey is for services that require it. */
+export function signIn(proof, masterKey) {
+  if (masterKey) connect(masterKey)
+  return client.session.signIn(proof).then((user) => {
+    listeners.forEach((listener) => listener())
+    return user
+  })
+}
+
+export const signOut = () => client.session.signOut()
+
+/** Creates the first admin with the master key. */
+export function createAdmin({ email, password }, masterKey) {
+  const header = { Authorization: `Bearer ${masterKey}`, 'Idempotency-Key': newKey() }
+  return client.request('POST', '/users', { params: { header }, body: { email, password, role: 'admin' } })
+}
+
+export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+
+/** The function that shows the sign-in dialog; it resolves to whether the admin has signed in. */
+export const dialog = { show: undefined }
+let showing
+
+/** Lets the admin sign in, if that is what the problem requires. Resolves to whether the request can be repeated. */
+async function recover(problem) {
+  const stepUp = problem.status === 403 && problem.code === 'reauthentication_required'
+  if (!dialog.show || !(problem instanceof Problem) || (problem.status !== 401 && !stepUp)) return false
+  showing ??= dialog.show(stepUp).finally(() => { showing = undefined })
+  return showing
+}
+
+/** Makes a request, again after a sign-in if it needs one. Resolves to the body, which has the ETag in the property etag. */
+export async function call(method, path, { query, body, etag, key, signal } = {}) {
+  for (;;) {
+    try {
+      return await client.request(method, path, { params: { query, header: { 'If-Match': etag, 'Idempotency-Key': key } }, body, signal })
+    } catch (problem) {
+      if (signal?.aborted || !await recover(problem)) throw problem
+    }
+  }
+}
+
+/** Returns the token in the storage of the client. */
+function token() {
+  try { return JSON.parse(sessionStorage.getItem(`session of ${base}`))?.token } catch { return undefined }
+}
+
+/** Makes a request with XMLHttpRequest, which reports the progress of uploads. Resolves to a Response. */
+function upload(method, url, headers, body, onProgress) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open(method, url)
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
+    request.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total)
+    request.onerror = () => reject(new TypeError('the connection was cut'))
+    request.onload = () => resolve(new Response(request.status === 204 ? null : request.response, { status: request.status }))
+    request.send(body)
+  })
+}
+
+/** Makes a request for bytes: a file, an export, the API document. url is a path of the API or a URL. Resolves to the Response. */
+export async function transfer(method, url, { body, onProgress, signal, etag } = {}) {
+  for (let renewed = false; ; renewed = true) {
+    const address = url.startsWith('/') ? base + url : url
+    const headers = { Authorization: `Bearer ${token()}` }
+    if (etag) headers['If-Match'] = etag
+    if (body) headers['Content-Type'] = body.type.replace(/^multipart.*|^$/, 'application/octet-stream')
+    let response
+    try {
+      response = await (onProgress ? upload(method, address, headers, body, onProgress) : fetch(address, { method, headers, body, signal }))
+    } catch (cause) {
+      signal?.throwIfAborted()
+      throw new Problem(0, { code: 'network', detail: `No complete response: ${cause.message}.` })
+    }
+    if (response.ok) return response
+    const problem = new Problem(response.status, await response.json().catch(() => ({})))
+    if (problem.status === 401 && !renewed) await call('GET', '/users/me') // refreshes the token, or lets the admin sign in
+    else if (!await recover(problem)) throw problem
+  }
+}
+
+/** Sends a request that continues after the page is left. */
+export function sendLast(method, path, etag) {
+  const headers = { Authorization: `Bearer ${token()}` }
+  if (etag) headers['If-Match'] = etag
+  fetch(base + path, { method, headers, keepalive: true }).catch(() => {})
+}

@@ -1,0 +1,44 @@
+// Package admin serves the admin page, with which admins read and change everything that the API document describes.
+package admin
+
+import (
+	"context"
+
+	"example.com/ginseng/kit"
+	"example.com/ginseng/kit/adminpage"
+	"example.com/ginseng/modules/user"
+)
+
+// Users are the users, some of whom are admins. *user.Module implements it.
+type Users interface {
+	Admins(ctx context.Context) ([]user.User, error)
+}
+
+// Module provides the routes of the admin page.
+type Module struct {
+	page  *adminpage.Page
+	on    bool
+	first func(ctx context.Context) (bool, error) // reports whether the page offers to create the first admin
+}
+
+// Settings are the settings of this module.
+type Settings struct {
+	// Admin turns the admin page on: true or false. The default is true in development, and false in production.
+	Admin string `mapstructure:"ADMIN" validate:"omitempty,oneof=true false" example:"true"`
+}
+
+// New creates the module.
+func New(d kit.Deps, s Settings, users Users) *Module {
+	first := func(ctx context.Context) (bool, error) {
+		if !d.Development {
+			return false, nil
+		}
+		admins, err := users.Admins(ctx)
+		return len(admins) == 0, err
+	}
+	on := s.Admin == "true" || s.Admin == "" && d.Development
+	return &Module{page: adminpage.New(d.Name, d.Routes), on: on, first: first}
+}
+
+// Parts implements kit.Module.
+func (m *Module) Parts() kit.Parts { return kit.Parts{} }
