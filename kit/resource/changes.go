@@ -16,8 +16,8 @@ import (
 // Changes returns the feed of changes to the records that the caller may see. The collection must have store.Spec.Changes. For
 // records under a parent, c is the result of Collection.Under. The rule in Open's see parameter may depend only on fields of the
 // record that never change: the owner, the group and the parent. It may depend on anything of the caller: a position is valid only as
-// long as the rule selects the same records for its caller. After a change, the feed begins now with FeedPage.Resync, and a stream
-// ends with Forbidden.
+// long as the rule, and that of the parent, select the same records for its caller. After a change, the feed begins now with
+// FeedPage.Resync, and a stream ends with Forbidden.
 func Changes[D store.Document, V any](c *Collection[D], q listing.ChangesQuery, view func(D) V) rest.Feed {
 	return &feed[D, V]{c: c, q: q, view: view, log: c.db.Log()}
 }
@@ -53,7 +53,7 @@ func (f *feed[D, V]) Check(ctx context.Context, caller access.Principal) error {
 	if err != nil {
 		return err
 	}
-	now, err := digest(seen)
+	now, err := f.c.rules(ctx, caller)
 	switch {
 	case err != nil:
 		return err
@@ -69,6 +69,24 @@ func (f *feed[D, V]) Check(ctx context.Context, caller access.Principal) error {
 		return err
 	}
 	return f.checkParent(ctx)
+}
+
+// rules implements Target.
+func (c *Collection[D]) rules(ctx context.Context, caller access.Principal) (string, error) {
+	seen, err := c.seen(ctx, caller)
+	if err != nil {
+		return "", err
+	}
+	now, err := digest(seen)
+	r := c.parent()
+	if err != nil || r == nil {
+		return now, err
+	}
+	above, err := r.target.rules(ctx, caller)
+	if above != "" {
+		now += "/" + above
+	}
+	return now, err
 }
 
 // digest returns a string that differs for different filters; "" for nil.

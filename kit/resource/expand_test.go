@@ -174,6 +174,8 @@ func (h *heavy) exists(context.Context, store.ID) error     { return nil }
 func (h *heavy) removed(context.Context) ([]removal, error) { return nil, nil }
 func (h *heavy) resource() string                           { return "heavy" }
 
+func (h *heavy) rules(context.Context, access.Principal) (string, error) { return "", nil }
+
 func (h *heavy) groupsOf(context.Context, []store.ID) (map[store.ID]store.ID, access.MembershipReader, error) {
 	return nil, nil, nil
 }

@@ -206,6 +206,21 @@ func TestChangesOfGroups(t *testing.T) {
 	w.want(ofAlice.feed.Check(t.Context(), chief), apperr.Forbidden)
 }
 
+// TestChangesUnderGroups changes the memberships of a user while the user reads the changes below a record of a team.
+func TestChangesUnderGroups(t *testing.T) {
+	w := newTeams(t)
+	items := w.openOwned("items", nil, nil, Under("to", w.tasks))
+	task := w.add(w.tasks, node{To: w.two})
+	caller, other := bob.ForRequest(), alice.ForRequest()
+	ofBob, ofAlice := w.read(items.Under(task), caller), w.read(items.Under(task), other)
+	w.addOwned(items, owned{To: task, Name: "one"})
+	ofBob.wants("created one")
+	w.members.add(bob, w.one, "member")
+	w.want(ofBob.feed.Check(t.Context(), caller), apperr.Forbidden)
+	w.members.of[alice.UserID] = nil
+	w.want(ofAlice.feed.Check(t.Context(), other), apperr.Forbidden)
+}
+
 // TestNarrowOwn narrows the creation of records whose references need no check.
 func TestNarrowOwn(t *testing.T) {
 	w := newWorld(t)

@@ -14,7 +14,6 @@ package resource
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -24,7 +23,6 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
-	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/store"
 )
@@ -44,6 +42,8 @@ type Target interface {
 	hasGroup() bool                             // the records, or their parents, have a Group
 	exists(context.Context, store.ID) error     // NotFound: the record does not exist, or is removed with its owner or group
 	resource() string                           // the name of the resource in the scopes of API keys
+	// rules returns a string that differs if the rules for the records, or for their parents, select other records for the caller.
+	rules(ctx context.Context, caller access.Principal) (string, error)
 	// groupsOf returns the ID of the group that each of the records belongs to, visible or not, and the memberships of these groups.
 	// members is nil if the records belong to no groups.
 	groupsOf(ctx context.Context, ids []store.ID) (groups map[store.ID]store.ID, members access.MembershipReader, err error)
@@ -341,37 +341,6 @@ func (c *Collection[D]) writable(ctx context.Context, caller access.Principal, i
 	}
 	changeable, err := c.changeable(ctx, caller, method)
 	return store.And(store.Eq("id", id), visible, changeable, hasVersion), err
-}
-
-// explain replaces the NotFound of an operation that used the filter from writable with a more specific error. It returns other
-// errors unchanged. NotFound: the record does not exist, the caller may not see the record, or another caller has just changed
-// or deleted the record. Forbidden: the caller may not change the record. store.ErrStale: the record has none of the versions.
-func (c *Collection[D]) explain(
-	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, method Method, err error,
-) error {
-	if !apperr.Is(err, apperr.NotFound) {
-		return err
-	}
-	doc, err := c.Get(ctx, caller, id)
-	if err != nil {
-		return err
-	}
-	changeable, err := c.changeable(ctx, caller, method)
-	if err != nil {
-		return err
-	}
-	if _, err := c.all.First(ctx, store.And(store.Eq("id", id), changeable)); err != nil {
-		return apperr.Replace(err, apperr.NotFound, c.forbidden())
-	}
-	return cmp.Or(versions.Check(store.VersionOf(doc)), error(store.ErrNotFound)) // changed or deleted in the meantime
-}
-
-// forbidden returns the error of a caller who may see a record, but not change it. In a group, "admin" can be the role of a member.
-func (c *Collection[D]) forbidden() error {
-	if c.group() != nil {
-		return apperr.New(apperr.Forbidden, "You may see this record, but not change it: that needs another role in the group that it belongs to. A member with such a role can change it.")
-	}
-	return apperr.New(apperr.Forbidden, "You may see this record, but not change it. An admin can change it.")
 }
 
 // mayChangeParent fails with NotFound unless the caller may see the parent of doc. If the collection has no rule for changes,

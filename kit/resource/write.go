@@ -112,6 +112,37 @@ func (c *Collection[D]) update(
 	return doc, err
 }
 
+// explain replaces the NotFound of an operation that used the filter from writable with a more specific error. It returns other
+// errors unchanged. NotFound: the record does not exist, the caller may not see the record, or another caller has just changed
+// or deleted the record. Forbidden: the caller may not change the record. store.ErrStale: the record has none of the versions.
+func (c *Collection[D]) explain(
+	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, method Method, err error,
+) error {
+	if !apperr.Is(err, apperr.NotFound) {
+		return err
+	}
+	doc, err := c.Get(ctx, caller, id)
+	if err != nil {
+		return err
+	}
+	changeable, err := c.changeable(ctx, caller, method)
+	if err != nil {
+		return err
+	}
+	if _, err := c.all.First(ctx, store.And(store.Eq("id", id), changeable)); err != nil {
+		return apperr.Replace(err, apperr.NotFound, c.forbidden())
+	}
+	return cmp.Or(versions.Check(store.VersionOf(doc)), error(store.ErrNotFound)) // changed or deleted in the meantime
+}
+
+// forbidden returns the error of a caller who may see a record, but not change it. In a group, "admin" can be the role of a member.
+func (c *Collection[D]) forbidden() error {
+	if c.group() != nil {
+		return apperr.New(apperr.Forbidden, "You may see this record, but not change it: that needs another role in the group that it belongs to. A member with such a role can change it.")
+	}
+	return apperr.New(apperr.Forbidden, "You may see this record, but not change it. An admin can change it.")
+}
+
 // changesReference reports whether one of the changes sets a reference.
 func (c *Collection[D]) changesReference(changes []store.Change) bool {
 	return slices.ContainsFunc(changes, func(change store.Change) bool {

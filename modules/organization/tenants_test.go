@@ -1,6 +1,7 @@
 package organization_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -200,7 +201,7 @@ func startNotes(t *testing.T, options ...testkit.Option) *testkit.API {
 // tenant is an organization with a member and notes.
 type tenant struct {
 	testkit.Account
-	id             string
+	word, id       string
 	notes          []string
 	cursor, change string
 	link           string // query of a link to the cover of the first note
@@ -212,7 +213,7 @@ func TestTenants(t *testing.T) {
 	t.Parallel()
 	api := startNotes(t)
 	newTenant := func(word string) (x tenant) {
-		x.Account = api.SignUp("user")
+		x.Account, x.word = api.SignUp("user"), word
 		x.id = api.Do(request{Method: "POST", Path: "/organizations", As: x.Token, Form: url.Values{"name": {word + " inc"}}}).JSON(201)["id"].(string)
 		x.change = api.Do(request{Method: "GET", Path: "/notes/changes", As: x.Token}).JSON(200)["next"].(string)
 		for i := range 5 {
@@ -231,6 +232,7 @@ func TestTenants(t *testing.T) {
 	own, other := newTenant("walnut"), newTenant("zinnia")
 	api.Do(request{Method: "POST", Path: "/mcp", As: own.Token, JSON: toolCall(own.notes[0], "", 0)}).Want(200, "walnut 0")
 	api.Do(fileRequest(request{}, own, "/notes/"+own.notes[0]+"/cover", 4)).Want(200, "walnut cover")
+	stream := listen(t, api, own.Token)
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
@@ -261,7 +263,67 @@ func TestTenants(t *testing.T) {
 			t.Errorf("the other organization has %v", view)
 		}
 	}
+	for _, x := range []tenant{other, own} {
+		api.Do(request{Method: "POST", Path: "/notes", As: x.Token, JSON: map[string]any{"title": x.word + " last"}}).Want(201)
+	}
+	if leak := leaked(readUntil(t, stream, "walnut last"), "", other); leak != "" {
+		t.Errorf("seed %d: the stream has %s", seed, leak)
+	}
 	t.Logf("%d operations, each with a control", *operations)
+}
+
+// listen opens a stream of the changes of notes, and waits until it has begun.
+func listen(t *testing.T, api *testkit.API, token string) *bufio.Reader {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, api.URL+"/notes/changes", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Accept": {"text/event-stream"}, "Authorization": {"Bearer " + token}}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); _ = response.Body.Close() })
+	stream := bufio.NewReader(response.Body)
+	readUntil(t, stream, "event: ready")
+	return stream
+}
+
+// readUntil reads lines up to one that has the text.
+func readUntil(t *testing.T, stream *bufio.Reader, text string) (read []byte) {
+	t.Helper()
+	for {
+		line, err := stream.ReadBytes('\n')
+		read = append(read, line...)
+		if err != nil {
+			t.Fatalf("the stream ends without %q: %v\n%s", text, err, read)
+		}
+		if bytes.Contains(line, []byte(text)) {
+			return read
+		}
+	}
+}
+
+// TestStreamEnds checks that a stream ends after the membership of its user, also if the user keeps another organization.
+func TestStreamEnds(t *testing.T) {
+	t.Parallel()
+	api := startNotes(t, func(c *testkit.Config) { c.StreamCheck = 20 * time.Millisecond })
+	owner, member := api.SignUp("user"), api.SignUp("user")
+	create := func(a testkit.Account) string {
+		return api.Do(request{Method: "POST", Path: "/organizations", As: a.Token, Form: url.Values{"name": {"Farmers"}}}).JSON(201)["id"].(string)
+	}
+	create(member)
+	farm := create(owner)
+	id, _ := store.ParseID(farm)
+	api.Join(id, member, "member")
+	stream := listen(t, api, member.Token)
+	api.Do(request{Method: "POST", Path: "/notes", As: owner.Token, JSON: map[string]any{"title": "walnut"}}).Want(201)
+	readUntil(t, stream, "walnut")
+	api.Do(request{Method: "DELETE", Path: "/organizations/" + farm + "/members/" + member.ID, As: owner.Token}).Want(204)
+	readUntil(t, stream, "event: end")
+	readUntil(t, stream, `{"code":"forbidden"}`)
 }
 
 // tenantRequest returns a function that makes one random request with an ID in it.
