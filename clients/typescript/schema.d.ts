@@ -446,7 +446,7 @@ export interface paths {
     put?: never
     /**
      * Sign in
-     * Send email and password as HTTP Basic. Also send the master key as access_token, unless PUBLIC_SIGNUP=true. Returns a user token and a refresh token. Send the user token as Authorization: Bearer TOKEN, or as access_token in the body or query. Before the user token expires, send refreshToken to POST /auth/refresh. A user can have at most 50 sessions. The next sign-in ends the least recently used session.
+     * Send email and password as HTTP Basic. Also send the master key as access_token, unless PUBLIC_SIGNIN=true. Returns a user token and a refresh token. Send the user token as Authorization: Bearer TOKEN, or as access_token in the body or query. Before the user token expires, send refreshToken to POST /auth/refresh. A user can have at most 50 sessions. The next sign-in ends the least recently used session.
      */
     post: {
       parameters: {
@@ -580,7 +580,7 @@ export interface paths {
     }
     /**
      * Request a code by email
-     * Emails a code of 6 digits to the user with the email address. With EMAIL_CODE_SIGNUP=true, the code is sent to any address. The response does not reveal whether there is such a user. The code is valid for 10 minutes, and only with the challenge in the response. With PUBLIC_SIGNUP=true, the master key is not required. At most 5 emails in an hour are sent to an address for each network, and 15 for all networks together. Each network from which the user has signed in has a separate limit of 5.
+     * Emails a code of 6 digits to the user with the email address. With EMAIL_CODE_SIGNUP=true, the code is sent to any address if the request has the master key, or PUBLIC_SIGNUP=true. The response does not reveal whether there is such a user. The code is valid for 10 minutes, and only with the challenge in the response. With PUBLIC_SIGNIN=true, the master key is not required. At most 5 emails in an hour are sent to an address for each network, and 15 for all networks together. Each network from which the user has signed in has a separate limit of 5.
      */
     post: {
       parameters: {
@@ -794,7 +794,7 @@ export interface paths {
     put?: never
     /**
      * Get options to sign in with a passkey
-     * Pass publicKey to navigator.credentials.get in the browser. Send the result, with challenge, to POST /auth/passkey within 5 minutes. With PUBLIC_SIGNUP=true, the master key is not required.
+     * Pass publicKey to navigator.credentials.get in the browser. Send the result, with challenge, to POST /auth/passkey within 5 minutes. With PUBLIC_SIGNIN=true, the master key is not required.
      */
     post: {
       parameters: {
@@ -2608,7 +2608,7 @@ export interface paths {
     put?: never
     /**
      * Request a password reset
-     * Emails a link to the user with the email address. The response does not reveal whether there is such a user. In the link parameter, {token} is replaced by the token. If link does not contain {token}, the token is appended to the path. If exactly one page in RESET_LINK_ORIGINS has a path, link is optional and defaults to that page. With PUBLIC_SIGNUP=true, the master key is not required. At most 5 emails in an hour are sent to an address.
+     * Emails a link to the user with the email address. The response does not reveal whether there is such a user. In the link parameter, {token} is replaced by the token. If link does not contain {token}, the token is appended to the path. If exactly one page in RESET_LINK_ORIGINS has a path, link is optional and defaults to that page. With PUBLIC_SIGNIN=true, the master key is not required. At most 5 emails in an hour are sent to an address.
      */
     post: {
       parameters: {

@@ -39,8 +39,8 @@ const (
 type matrixRow struct{ route, body, statuses string }
 
 // matrix has the status of each route for each caller, or - if there is none. The route can be followed by (public): a service that
-// allows sign-up without the master key. The body is JSON, after the replacements of matrixCell.request. A status with * has a
-// response with the owner's email address; no other response may have it.
+// allows sign-up without the master key, or by (sign-in): one that allows only sign-in without it. The body is JSON, after the
+// replacements of matrixCell.request. A status with * has a response with the owner's email address; no other response may have it.
 var matrix = []matrixRow{
 	//                                                            anonymous master owner other admin deleted demoted stale suspended unverified adminKey ownerKey
 	{"GET /livez", "", "200 200 200 200 200 200 200 200 200 200 200 200"},
@@ -51,6 +51,7 @@ var matrix = []matrixRow{
 
 	{"POST /users", `{"email":"{new}@example.com","password":"a long password","role":"admin"}`, "401 201 401 401 401 401 401 401 401 401 403 403"},
 	{"POST /users (public)", `{"email":"{new}@example.com","password":"a long password","role":"admin"}`, "403 201 403 403 403 401 403 403 401 - 403 403"},
+	{"POST /users (sign-in)", `{"email":"{new}@example.com","password":"a long password","role":"admin"}`, "401 201 401 401 401 401 401 401 401 - 403 403"},
 	{"GET /users", "", "401 401 403 403 200* 401 403 200* 401 200* 403 403"},
 	{"GET /users/me", "", "401 401 200* 200 200 401 200 200 401 200* 200 200*"},
 	{"GET /users/:id", "", "200 200 200* 200 200* 401 200 200* 401 200* 403 403"},
@@ -84,6 +85,7 @@ var matrix = []matrixRow{
 
 	{"POST /auth", "", "401 201* 401 401 401 401 401 401 401 401 403 403"},
 	{"POST /auth (public)", "", "201* 201* 201* 201 201 401 201 201 401 - 403 403"},
+	{"POST /auth (sign-in)", "", "201* 201* 201* 201 201 401 201 201 401 - 403 403"},
 	{"POST /auth/refresh", `{"refresh_token":"{refresh}"}`, "201* 201* 201* 201* 201* 201* 201* 201* 201* 201* 201* 201*"},
 	{"GET /auth/sessions", "", "401 401 200 200 200 401 200 200 401 200 403 403"},
 	{"DELETE /auth", "", "401 401 204 204 204 401 204 204 401 204 403 403"},
@@ -105,6 +107,7 @@ var matrix = []matrixRow{
 
 	{"POST /password-resets", `{"email":"{email}","link":"` + testkit.LinkOrigin + `/{token}"}`, "401 202 401 401 401 401 401 401 401 401 403 403"},
 	{"POST /password-resets (public)", `{"email":"{email}","link":"` + testkit.LinkOrigin + `/{token}"}`, "202 202 202 202 202 401 202 202 401 - 403 403"},
+	{"POST /password-resets (sign-in)", `{"email":"{email}","link":"` + testkit.LinkOrigin + `/{token}"}`, "202 202 202 202 202 401 202 202 401 - 403 403"},
 	{"GET /password-resets/:token", "", "200 200 200 200 200 401 200 200 401 200 403 403"},
 	{"PUT /password-resets/:token", `{"password":"another password"}`, "200* 200* 200* 200* 200* 401 200* 200* 401 200* 403 403"},
 
@@ -126,6 +129,7 @@ var matrix = []matrixRow{
 	{"DELETE /users/:id/passkeys/:passkeyId", "", "401 401 403 403 204 401 403 403 401 403 403 403"},
 	{"POST /auth/passkey/options", "", "401 200 401 401 401 401 401 401 401 401 403 403"},
 	{"POST /auth/passkey/options (public)", "", "200 200 200 200 200 401 200 200 401 - 403 403"},
+	{"POST /auth/passkey/options (sign-in)", "", "200 200 200 200 200 401 200 200 401 - 403 403"},
 	{"POST /auth/passkey", `{"challenge":"{passkeyChallenge}","credential":{passkey}}`, "201* 201* 201* 201* 201* 401 201* 201* 401 201* 403 403"},
 
 	{"POST /users/me/api-keys", `{"name":"n","scopes":["articles:read"]}`, "401 401 201 201 201 401 201 201 403 403 403 403"},
@@ -134,6 +138,7 @@ var matrix = []matrixRow{
 	{"DELETE /users/:id/api-keys/:keyId", "", "401 401 204 403 204 401 403 403 401 204 403 403"},
 	{"POST /auth/email-code", `{"email":"{email}"}`, "401 202 401 401 401 401 401 401 401 401 403 403"},
 	{"POST /auth/email-code (public)", `{"email":"{email}"}`, "202 202 202 202 202 401 202 202 401 - 403 403"},
+	{"POST /auth/email-code (sign-in)", `{"email":"{email}"}`, "202 202 202 202 202 401 202 202 401 - 403 403"},
 	{"PUT /auth/email-code", `{"challenge":"x","code":"123456"}`, "401 401 401 401 401 401 401 401 401 401 403 403"},
 
 	{"POST /users/me/email-verification", `{"link":"` + testkit.LinkOrigin + `/{token}"}`, "401 401 202 202 202 401 202 202 401 202 403 403"},
@@ -184,10 +189,11 @@ func TestAuthorizationMatrix(t *testing.T) {
 	var env map[string]string // with the addresses of the providers
 	w := newWorld(t, testkit.Env("PUBLIC_SIGNUP", "false"), func(c *testkit.Config) { env = c.Env })
 	required := w.Instance(func(c *testkit.Config) { maps.Copy(c.Env, env) }, testkit.Env("SIGNUP_EMAIL", "required"))
-	open := w.Instance(public)
+	open, signIn := w.Instance(public), w.Instance(testkit.Env("PUBLIC_SIGNUP", "false"), testkit.Env("PUBLIC_SIGNIN", "true"))
 	missing := w.Handler.Routes()
 	for i, row := range matrix {
 		route, isPublic := strings.CutSuffix(row.route, " (public)")
+		route, isSignIn := strings.CutSuffix(route, " (sign-in)")
 		missing = slices.DeleteFunc(missing, func(mounted string) bool { return mounted == route })
 		if i%8 != 0 && testing.Short() {
 			continue
@@ -199,6 +205,8 @@ func TestAuthorizationMatrix(t *testing.T) {
 				continue
 			case isPublic:
 				api = open
+			case isSignIn:
+				api = signIn
 			case caller == unverified:
 				api = required
 			}

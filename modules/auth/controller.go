@@ -18,7 +18,7 @@ type controller struct {
 // signIn signs a user in.
 //
 //	@Summary		Sign in
-//	@Description	Send email and password as HTTP Basic. Also send the master key as access_token, unless PUBLIC_SIGNUP=true. Returns a user token and a refresh token. Send the user token as Authorization: Bearer TOKEN, or as access_token in the body or query. Before the user token expires, send refreshToken to POST /auth/refresh. A user can have at most 50 sessions. The next sign-in ends the least recently used session.
+//	@Description	Send email and password as HTTP Basic. Also send the master key as access_token, unless PUBLIC_SIGNIN=true. Returns a user token and a refresh token. Send the user token as Authorization: Bearer TOKEN, or as access_token in the body or query. Before the user token expires, send refreshToken to POST /auth/refresh. A user can have at most 50 sessions. The next sign-in ends the least recently used session.
 //	@Tags			auth
 //	@Accept			x-www-form-urlencoded,mpfd,json
 //	@Success		201	{object}	user.SignedIn

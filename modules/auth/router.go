@@ -5,7 +5,7 @@ import "example.com/ginseng/kit/route"
 // Routes implements kit.Module.
 func (m *Module) Routes(r *route.Router) {
 	c := m.controller
-	r.POST("/auth", m.users.SignUpCaller(route.SignIn), c.signIn, route.AllowRestricted)
+	r.POST("/auth", m.users.SignInCaller(route.SignIn), c.signIn, route.AllowRestricted)
 	r.POST("/auth/refresh", route.Refresh, c.refresh, route.AllowRestricted)
 	r.GET("/auth/sessions", route.User, c.list, route.List(spec()))
 	r.DELETE("/auth", route.User, c.signOut, route.AllowRestricted)

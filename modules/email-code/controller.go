@@ -14,7 +14,7 @@ type controller struct{ service *Service }
 // request requests a code.
 //
 //	@Summary				Request a code by email
-//	@Description			Emails a code of 6 digits to the user with the email address. With EMAIL_CODE_SIGNUP=true, the code is sent to any address. The response does not reveal whether there is such a user. The code is valid for 10 minutes, and only with the challenge in the response. With PUBLIC_SIGNUP=true, the master key is not required. At most 5 emails in an hour are sent to an address for each network, and 15 for all networks together. Each network from which the user has signed in has a separate limit of 5.
+//	@Description			Emails a code of 6 digits to the user with the email address. With EMAIL_CODE_SIGNUP=true, the code is sent to any address if the request has the master key, or PUBLIC_SIGNUP=true. The response does not reveal whether there is such a user. The code is valid for 10 minutes, and only with the challenge in the response. With PUBLIC_SIGNIN=true, the master key is not required. At most 5 emails in an hour are sent to an address for each network, and 15 for all networks together. Each network from which the user has signed in has a separate limit of 5.
 //	@Tags					email-codes
 //	@Param					input	formData	Input			true	"the email address"
 //	@Success				202		{object}	Accepted		"a challenge, even if the address is unknown"

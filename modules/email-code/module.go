@@ -24,7 +24,8 @@ type Module struct {
 
 // Settings are the settings of this module.
 type Settings struct {
-	// Signup allows sign-up: a code for an unknown address creates an account.
+	// Signup allows sign-up: a code for an unknown address creates an account, if the request for the code had the master key or
+	// PUBLIC_SIGNUP is true.
 	Signup bool `mapstructure:"EMAIL_CODE_SIGNUP" default:"false"`
 }
 

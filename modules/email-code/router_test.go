@@ -115,7 +115,7 @@ func TestRequest(t *testing.T) {
 		row("empty body", post(request{As: testkit.MasterKey, Form: url.Values{}}), 400, []string{`"param":"email","code":"required"`}, nil),
 		row("invalid address", post(request{As: testkit.MasterKey, Form: url.Values{"email": {"ada"}}}), 400, []string{`"param":"email","code":"format"`}, nil),
 	})
-	api.Instance(testkit.Env("PUBLIC_SIGNUP", "true")).Do(post(request{Form: form})).Want(202, "challenge")
+	api.Instance(testkit.Env("PUBLIC_SIGNIN", "true")).Do(post(request{Form: form})).Want(202, "challenge")
 	for range 2 {
 		api.Email.Next(t)
 	}
@@ -177,6 +177,15 @@ func TestSignUp(t *testing.T) {
 	ask(t, off, "other@example.com")
 	off.Finish()
 	api.Email.None(t)
+
+	// Without the master key, a code creates an account only with PUBLIC_SIGNUP.
+	open := request{Method: "POST", Path: path, Form: url.Values{"email": {"third@example.com"}}}
+	signIn := api.Instance(testkit.Env("PUBLIC_SIGNIN", "true"))
+	signIn.Do(open).Want(202)
+	signIn.Finish()
+	api.Email.None(t)
+	api.Instance(testkit.Env("PUBLIC_SIGNUP", "true")).Do(open).Want(202)
+	api.Email.Next(t)
 }
 
 // TestSignUpLimit creates accounts with codes up to the limit of a network.

@@ -65,7 +65,7 @@ type limit struct {
 }
 
 // Request sends a code to the email address. It does not send a code if the address has received too many emails, or if the
-// address belongs to no user and sign-up is off. The result and the response time do not reveal whether a code is sent.
+// address belongs to no user and the client may not sign up. The result and the response time do not reveal whether a code is sent.
 // TooManyRequests: the client's network has sent too many requests. Unavailable: too many emails are queued. The states of the
 // rate limits are returned even on error.
 func (s *Service) Request(ctx context.Context, client access.Client, to string) (accepted Accepted, limits ratelimit.States, err error) {
@@ -78,13 +78,15 @@ func (s *Service) Request(ctx context.Context, client access.Client, to string) 
 	normal, _ := address.Normalize(to) // validated by the rule "normalizable"
 	challenge, now := rand.Text(), s.now()
 	c := Code{Meta: store.NewMeta(s.id(challenge), store.At(now)), Email: normal, ExpiresAt: store.At(now.Add(ttl))}
+	args := map[string]string{"id": c.ID.Hex(), "client": client.Address}
+	if s.signup && (client.Trusted || s.users.PublicSignUp()) {
+		args["signUp"] = "true"
+	}
 	err = s.db.Together(ctx, func(ctx context.Context) error {
 		if err := s.codes.Insert(ctx, c); err != nil {
 			return err
 		}
-		return s.emails.Enqueue(ctx, email.Entry{
-			Kind: emailKind, Address: normal, Args: map[string]string{"id": c.ID.Hex(), "client": client.Address},
-		})
+		return s.emails.Enqueue(ctx, email.Entry{Kind: emailKind, Address: normal, Args: args})
 	})
 	return Accepted{challenge}, limits, err
 }
@@ -92,7 +94,7 @@ func (s *Service) Request(ctx context.Context, client access.Client, to string) 
 const emailKind = "email-code"
 
 // build is an email.Builder. It completes the Code that Request stored, and returns the email with the code. It returns no email
-// if the code has expired, the address has received too many emails, or the address has no account and sign-up is off. It makes
+// if the code has expired, the address has received too many emails, or the address has no account and the client of Request may not sign up. It makes
 // the same queries and writes for known and unknown addresses.
 func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, error) {
 	id, _ := store.ParseID(e.Args["id"]) // set by Request
@@ -100,7 +102,7 @@ func (s *Service) build(ctx context.Context, e email.Entry) (*email.Message, err
 	if err != nil && !apperr.Is(err, apperr.NotFound) {
 		return nil, err
 	}
-	send := err == nil || s.signup
+	send := err == nil || e.Args["signUp"] != ""
 	if e.Attempt == 1 { // an email counts once
 		_, err := s.count(ctx, emailsTo, access.Client{Address: e.Args["client"]}, e.Address, u.ID)
 		if err != nil && !apperr.Is(err, apperr.TooManyRequests) {

@@ -193,7 +193,7 @@ func (c *controller) deleteOf(g *gin.Context) error {
 // signInOptions begins a sign-in.
 //
 //	@Summary				Get options to sign in with a passkey
-//	@Description			Pass publicKey to navigator.credentials.get in the browser. Send the result, with challenge, to POST /auth/passkey within 5 minutes. With PUBLIC_SIGNUP=true, the master key is not required.
+//	@Description			Pass publicKey to navigator.credentials.get in the browser. Send the result, with challenge, to POST /auth/passkey within 5 minutes. With PUBLIC_SIGNIN=true, the master key is not required.
 //	@Tags					passkeys
 //	@Success				200	{object}	SignInOptions
 //	@Failure				429	{object}	rest.Problem	"too_many_requests: more than 300 requests from a network in 15 minutes without the master key"

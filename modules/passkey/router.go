@@ -13,6 +13,6 @@ func (m *Module) Routes(r *route.Router) {
 	r.DELETE("/users/me/passkeys/:id", route.StepUp, c.delete)
 	r.GET("/users/:id/passkeys", route.Admin, c.listOf)
 	r.DELETE("/users/:id/passkeys/:passkeyId", route.StepUpAdmin, c.deleteOf)
-	r.POST("/auth/passkey/options", m.users.SignUpCaller(route.Public), c.signInOptions, route.AllowRestricted)
+	r.POST("/auth/passkey/options", m.users.SignInCaller(route.Public), c.signInOptions, route.AllowRestricted)
 	r.POST("/auth/passkey", route.Public, c.signIn, route.AllowRestricted)
 }

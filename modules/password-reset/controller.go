@@ -12,7 +12,7 @@ type controller struct{ service *Service }
 // create requests a reset.
 //
 //	@Summary				Request a password reset
-//	@Description			Emails a link to the user with the email address. The response does not reveal whether there is such a user. In the link parameter, {token} is replaced by the token. If link does not contain {token}, the token is appended to the path. If exactly one page in RESET_LINK_ORIGINS has a path, link is optional and defaults to that page. With PUBLIC_SIGNUP=true, the master key is not required. At most 5 emails in an hour are sent to an address.
+//	@Description			Emails a link to the user with the email address. The response does not reveal whether there is such a user. In the link parameter, {token} is replaced by the token. If link does not contain {token}, the token is appended to the path. If exactly one page in RESET_LINK_ORIGINS has a path, link is optional and defaults to that page. With PUBLIC_SIGNIN=true, the master key is not required. At most 5 emails in an hour are sent to an address.
 //	@Tags					password-resets
 //	@Param					input	formData	CreateInput		true	"the email address, and the link to the page that sets the new password"
 //	@Success				202		{object}	Accepted		"an empty object, even if the address is unknown"

@@ -47,6 +47,9 @@ type Settings struct {
 	// PublicSignup allows sign-up, sign-in and password resets without the master key, for frontends without a server that
 	// could keep the key secret.
 	PublicSignup bool `mapstructure:"PUBLIC_SIGNUP" default:"false"`
+	// PublicSignin allows sign-in with a password, a code or a passkey, and password resets, without the master key: true or
+	// false. The default is the value of PUBLIC_SIGNUP.
+	PublicSignin string `mapstructure:"PUBLIC_SIGNIN" validate:"omitempty,oneof=true false" example:"true"`
 	// SignupEmail is "optional" or "required". If required, a user whose email address is not verified can only read, and call
 	// the routes with route.AllowRestricted.
 	SignupEmail string `mapstructure:"SIGNUP_EMAIL" default:"optional" validate:"oneof=optional required"`

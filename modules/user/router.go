@@ -19,11 +19,20 @@ func (m *Module) Routes(r *route.Router) {
 	r.DELETE("/users/:id", route.StepUp, c.delete, route.AllowRestricted)
 }
 
-// SignUpCaller returns the callers of sign-up and of other routes that require no user token, such as requests for password
-// resets: those with the master key, unless PUBLIC_SIGNUP allows any caller. public is route.Public or, for a handler that reads
-// HTTP Basic, route.SignIn.
+// SignUpCaller returns the callers of sign-up: those with the master key, unless PUBLIC_SIGNUP allows any caller. public is
+// route.Public.
 func (m *Module) SignUpCaller(public route.Caller) route.Caller {
-	if m.settings.PublicSignup {
+	return unlessMaster(m.PublicSignUp(), public)
+}
+
+// SignInCaller returns the callers of routes that begin a sign-in or a password reset: those with the master key, unless
+// PUBLIC_SIGNIN or OpenSignIn allows any caller. public is route.Public or, for a handler that reads HTTP Basic, route.SignIn.
+func (m *Module) SignInCaller(public route.Caller) route.Caller {
+	return unlessMaster(m.PublicSignIn(), public)
+}
+
+func unlessMaster(allowed bool, public route.Caller) route.Caller {
+	if allowed {
 		return public
 	}
 	return route.Master

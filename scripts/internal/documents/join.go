@@ -188,7 +188,7 @@ var security = map[string][]string{
 func (j joiner) access(op *spec.Operation, r row) {
 	caller := cmp.Or(callers[r.Caller], r.Caller)
 	if caller == "master" && slices.ContainsFunc(op.Security, func(all map[string][]string) bool { return all["BasicAuth"] != nil }) {
-		caller = "sign-in" // PUBLIC_SIGNUP decides whether it also needs the master key
+		caller = "sign-in" // PUBLIC_SIGNIN decides whether it also needs the master key
 	}
 	op.AddExtension(callerMark, caller)
 	if r.Caller == "open" {
