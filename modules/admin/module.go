@@ -12,6 +12,7 @@ import (
 // Users are the users, some of whom are admins. *user.Module implements it.
 type Users interface {
 	Admins(ctx context.Context) ([]user.User, error)
+	OpenSignIn(reason string)
 }
 
 // Module provides the routes of the admin page.
@@ -27,7 +28,8 @@ type Settings struct {
 	Admin string `mapstructure:"ADMIN" validate:"omitempty,oneof=true false" example:"true"`
 }
 
-// New creates the module.
+// New creates the module. If ADMIN=true is set, it allows sign-in without the master key, unless PUBLIC_SIGNIN is set: the page has
+// no server that could keep the key.
 func New(d kit.Deps, s Settings, users Users) *Module {
 	first := func(ctx context.Context) (bool, error) {
 		if !d.Development {
@@ -35,6 +37,9 @@ func New(d kit.Deps, s Settings, users Users) *Module {
 		}
 		admins, err := users.Admins(ctx)
 		return len(admins) == 0, err
+	}
+	if s.Admin == "true" {
+		users.OpenSignIn("ADMIN=true")
 	}
 	on := s.Admin == "true" || s.Admin == "" && d.Development
 	return &Module{page: adminpage.New(d.Name, d.Routes), on: on, first: first}

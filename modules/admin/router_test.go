@@ -95,3 +95,25 @@ func TestFirst(t *testing.T) {
 		t.Errorf("with an admin: %s", page.Body)
 	}
 }
+
+// TestSignIn signs in without the master key, which only ADMIN=true that is set allows, unless PUBLIC_SIGNIN is set.
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		options []testkit.Option
+		status  int
+	}{
+		"default in development": {[]testkit.Option{testkit.Env("APP_ENV", "development")}, 401},
+		"on":                     {[]testkit.Option{testkit.Env("ADMIN", "true")}, 201},
+		"off":                    {[]testkit.Option{testkit.Env("ADMIN", "false")}, 401},
+		"on, key required":       {[]testkit.Option{testkit.Env("ADMIN", "true"), testkit.Env("PUBLIC_SIGNIN", "false")}, 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api := apitest.Start(t, test.options...)
+			admin := api.SignUp("admin")
+			api.Do(testkit.Request{Method: "POST", Path: "/auth", Email: admin.Email, Password: testkit.Password}).Want(test.status)
+			api.Do(testkit.Request{Method: "POST", Path: "/users", JSON: `{"email":"new@example.com","password":"a long password"}`}).Want(401)
+		})
+	}
+}
