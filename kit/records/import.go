@@ -217,7 +217,7 @@ func (im *importer) checkUnique(ctx context.Context, doc store.Document) error {
 		}
 		err := im.target.Engine.First(ctx, store.And(equal...), im.target.NewDocument())
 		if err == nil {
-			return store.Duplicate(index.Fields...)
+			return store.Duplicate(slices.DeleteFunc(slices.Clone(index.Fields), func(f string) bool { return f == im.target.Spec.Parent })...)
 		}
 		if !apperr.Is(err, apperr.NotFound) {
 			return err

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -390,5 +391,24 @@ func TestOneQuery(t *testing.T) {
 	w.want(expand(t.Context(), nodes, nobody, nil, views, unlimited), "")
 	if n := targets.calls.Load(); n != 1 {
 		t.Errorf("%d queries, want 1", n)
+	}
+}
+
+// TestChildConflict checks that a duplicate among the children of a record does not name the parent.
+func TestChildConflict(t *testing.T) {
+	w := newWorld(t)
+	parents := w.open("parents", Public, Public)
+	spec := store.Spec{Name: "children", Indexes: []store.Index{{Fields: []string{"to", "name"}, Unique: true}}}
+	children := Open(w.deps, spec, node.view, nil, nil, Under("to", parents))
+	w.want(w.deps.DB.Prepare(t.Context()), "")
+	parent := w.add(parents, node{})
+	w.add(children, node{To: parent, Name: "a"})
+	other := w.add(children, node{To: parent, Name: "b"})
+	_, updated := children.Update(t.Context(), server, other, nil, store.Set("name", "a"))
+	for _, err := range []error{w.create(children, server, node{To: parent, Name: "a"}), updated} {
+		var e *apperr.Error
+		if !errors.As(err, &e) || e.Code != apperr.Conflict || len(e.Fields) != 1 || e.Fields[0].Param != "name" {
+			t.Errorf("%+v", err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 	"time"
@@ -14,7 +15,8 @@ import (
 type Collection[T Document] struct {
 	engine   Engine
 	names    names
-	defaults T // each document is decoded into a copy of defaults
+	defaults T      // each document is decoded into a copy of defaults
+	parent   string // Spec.Parent
 	now      func() time.Time
 }
 
@@ -23,7 +25,7 @@ type Collection[T Document] struct {
 // return an error if a filter, a sort, a change or a list of fields names a field that T lacks.
 func Open[T Document](db DB, spec Spec) *Collection[T] {
 	spec.document = reflect.TypeFor[T]()
-	c := &Collection[T]{engine: db.Open(spec), names: names{spec.Name, fieldsOf(spec.document, map[reflect.Type]fields{})}, now: time.Now}
+	c := &Collection[T]{engine: db.Open(spec), names: names{spec.Name, fieldsOf(spec.document, map[reflect.Type]fields{})}, parent: spec.Parent, now: time.Now}
 	if clock, ok := db.(clockDB); ok {
 		c.now = clock.now
 	}
@@ -39,7 +41,18 @@ func (c *Collection[T]) Engine() Engine { return c.engine }
 
 // Insert stores a new document. Errors: Conflict if another document has the same id, or the same values in a unique index.
 func (c *Collection[T]) Insert(ctx context.Context, doc T) error {
-	return c.engine.Insert(ctx, IDOf(doc), doc)
+	return c.ofChild(c.engine.Insert(ctx, IDOf(doc), doc))
+}
+
+// ofChild returns err; a Conflict does not name Spec.Parent, for the reason that Duplicate has.
+func (c *Collection[T]) ofChild(err error) error {
+	var e *apperr.Error
+	if c.parent == "" || !errors.As(err, &e) || e.Code != apperr.Conflict {
+		return err
+	}
+	out := *e
+	out.Fields = slices.DeleteFunc(slices.Clone(e.Fields), func(f apperr.Field) bool { return f.Param == c.parent })
+	return &out
 }
 
 // Get returns the document with the id. Errors: NotFound if the document does not exist.
@@ -127,7 +140,7 @@ func (c *Collection[T]) Update(ctx context.Context, f Filter, changes ...Change)
 		changes = append(slices.Clip(changes), Change{Op: OpSet, Field: "updatedAt", Value: At(c.now()), Implied: true})
 	}
 	err := c.engine.Update(ctx, f, changes, &doc)
-	return doc, err
+	return doc, c.ofChild(err)
 }
 
 // Delete deletes all documents that f selects and returns their number. If several callers delete the same document, only one

@@ -84,8 +84,8 @@ type Spec struct {
 	// Scope names fields of type ID or *ID whose values never change, such as the field of the owner. Entries of the log have the
 	// values of these fields.
 	Scope []string
-	// Parent names the field of type ID that has the id of the parent record; "" if documents have no parent. Engines ignore
-	// Parent.
+	// Parent names the field of type ID that has the id of the parent record; "" if documents have no parent. A Conflict does not
+	// name it. Engines ignore Parent.
 	Parent string
 
 	document reflect.Type // set by store.Open

@@ -36,18 +36,31 @@ func (s *Service) Delete(ctx context.Context, caller access.Principal, id store.
 // delete deletes a user, in an order that allows the deletion to be interrupted and repeated. later reports whether a job deletes
 // the records that refer to the user. delete returns the errors of Delete.
 func (s *Service) delete(ctx context.Context, caller access.Principal, id store.ID, expected Expected) (later bool, err error) {
-	_, err = s.change(ctx, id, func(u *User) error {
+	check := func(u *User) (err error) {
 		if err := s.mayChange(*u, caller, expected); err != nil {
 			return err
 		}
 		if err := s.checkUndo(ctx, caller, *u); err != nil {
 			return err
 		}
-		if later, err = s.mayDelete(ctx, id); err != nil { // before anything changes
-			return err
+		later, err = s.mayDelete(ctx, id)
+		return err
+	}
+	if _, err := s.change(ctx, id, check); err != nil { // before anything changes
+		return later, err
+	}
+	for _, d := range s.dependents { // first: another caller can have given a Guard a reason in the meantime
+		if _, ok := d.(Guard); !ok {
+			continue
 		}
+		if err := d.DeleteOf(ctx, id); err != nil {
+			return later, err
+		}
+	}
+	_, err = s.change(ctx, id, func(u *User) error {
+		err := check(u)
 		u.Epoch++ // ends all sessions
-		return nil
+		return err
 	})
 	if err != nil {
 		return later, err

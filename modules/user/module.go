@@ -3,7 +3,6 @@ package user
 
 import (
 	"context"
-	"slices"
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
@@ -71,10 +70,6 @@ func New(d kit.Deps, s Settings) *Module {
 // OnDelete registers a Dependent, whose data about a user is deleted with the user. If it is a Restorer, RestoreOf is called, too. It
 // must be called before the server starts.
 func (m *Module) OnDelete(dependent Dependent) {
-	if _, ok := dependent.(Guard); ok { // first: without transactions, its Conflict must leave the other data
-		m.dependents = slices.Insert(m.dependents, 0, dependent)
-		return
-	}
 	m.dependents = append(m.dependents, dependent)
 }
 

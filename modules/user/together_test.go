@@ -141,18 +141,30 @@ func TestFailedLink(t *testing.T) {
 	})
 }
 
-// guardData is a lateData that can reject the deletion.
-type guardData struct{ lateData }
+var errGuard = errors.New("a reason that has appeared after MayDelete")
 
-func (*guardData) MayDelete(context.Context, store.ID) error { return nil }
+type guard struct{}
 
-// TestGuardsDeleteFirst checks that a Guard deletes its data before other Dependents: its error then leaves theirs.
+func (guard) MayDelete(context.Context, store.ID) error { return nil }
+
+func (guard) DeleteOf(context.Context, store.ID) error { return errGuard }
+
+// TestGuardsDeleteFirst checks that the error of a Guard leaves the user, with all sessions, and the data of other Dependents.
 func TestGuardsDeleteFirst(t *testing.T) {
 	t.Parallel()
-	m := &Module{Service: &Service{dependents: []Dependent{&lateData{}}}}
-	m.OnDelete(&lateData{})
-	m.OnDelete(&guardData{})
-	if _, ok := m.dependents[0].(Guard); !ok || len(m.dependents) != 3 {
-		t.Errorf("the dependents are %T", m.dependents)
-	}
+	testdb.Each(t, func(t *testing.T, db store.DB) {
+		s := unable(t, db, new(bool))
+		ada, _, err := s.Create(t.Context(), access.Client{Trusted: true}, CreateInput{Email: "ada@example.com", Password: "right"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := &lateData{t: t, s: s}
+		s.dependents = append(s.dependents, late, guard{})
+		if err := s.Delete(t.Context(), access.Principal{UserID: ada.ID, Role: access.RoleUser}, ada.ID, nil); !errors.Is(err, errGuard) {
+			t.Errorf("the deletion: %v", err)
+		}
+		if u, err := s.Get(t.Context(), ada.ID); err != nil || u.Epoch != ada.Epoch || late.exists != nil {
+			t.Errorf("the epoch is %d, want %d; other data: %v, %v", u.Epoch, ada.Epoch, late.exists, err)
+		}
+	})
 }
