@@ -196,7 +196,7 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 	for _, r := range h.table.Routes() {
 		mounter.mount(engine, r)
 	}
-	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag(rest.GzipSuffix), gzhttp.ContentTypeFilter(isCompressed))
+	compress, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.SuffixETag(rest.GzipSuffix), gzhttp.ContentTypeFilter(isCompressed))
 	if err != nil {
 		return nil, fmt.Errorf("server: gzip: %w", err)
 	}
