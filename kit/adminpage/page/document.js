@@ -77,7 +77,7 @@ function readFields(resource) {
     const place = mentioned.indexOf(name)
     return place < 0 ? (create.required?.includes(name) ? -1 : 500) : place
   }
-  return Object.entries(all).filter(([name]) => !['expand', 'etag', ...proofs].includes(name)).map(([name, schema]) => newField(name, schema, {
+  return Object.entries(all).filter(([name]) => name in record ? !['expand', 'etag'].includes(name) : !proofs.includes(name)).map(([name, schema]) => newField(name, schema, {
     label: name === 'userId' && resource.own ? 'Owner' : humanize(name),
     creates: resolve(create.properties?.[name]),
     changes: resolve(change.properties?.[name]),

@@ -7,6 +7,7 @@ import { Invalid } from './fields.js'
 const prefix = 'draft of '
 
 function readDraft(key) {
+  if (!key) return null
   try { return JSON.parse(sessionStorage.getItem(prefix + key)) } catch { return null }
 }
 
@@ -18,7 +19,7 @@ export const drafts = () => Object.keys(sessionStorage).filter((key) => key.star
 /** Reports whether two values are the same in JSON. */
 export const same = (a, b) => a === b || JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
 
-/** Returns the changes of a form with the fields. base is the record that they change, and etag its version. */
+/** Returns the changes of a form with the fields. Without a key, they are not kept. base is the record that they change, and etag its version. */
 export function useEdits(key, fields) {
   const kept = useRef()
   kept.current ??= { found: readDraft(key) }
@@ -27,6 +28,7 @@ export function useEdits(key, fields) {
   const [, redraw] = useState(0)
   const secret = (name) => fields.find((field) => field.name === name)?.type === 'password'
   const store = () => {
+    if (!key) return redraw((n) => n + 1)
     const edits = Object.fromEntries(Object.entries(state.current.edits).filter(([name, value]) => !secret(name) && !(value instanceof Invalid)))
     try {
       if (Object.keys(edits).length) sessionStorage.setItem(prefix + key, JSON.stringify({ ...state.current, edits, at: Date.now() }))
@@ -39,7 +41,7 @@ export function useEdits(key, fields) {
     Object.assign(state.current, changes)
     store()
   }
-  useEvent('beforeunload', (event) => { if (Object.keys(state.current.edits).length) event.preventDefault() })
+  useEvent('beforeunload', (event) => { if (key && Object.keys(state.current.edits).length) event.preventDefault() })
   return {
     get edits() { return state.current.edits },
     get base() { return state.current.base },

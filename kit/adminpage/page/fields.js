@@ -57,40 +57,41 @@ function toLocal(value) {
 
 function TimeInput({ value, onChange, ...rest }) {
   const change = (event) => onChange(event.target.value ? new Date(event.target.value).toISOString() : undefined)
-  return html`<span class="beside"><input type="datetime-local" step="any" value=${value ? toLocal(value) : ''} onChange=${change} ...${rest} />
+  return html`<span class="beside"><input type="datetime-local" step="any" value=${value ? toLocal(value) : ''} onInput=${change} ...${rest} />
     <small title=${zone}>${zone} (${offsetAt(new Date(value))})</small></span>`
 }
 
+/** The text of a control while the admin writes it: another form of the value must not replace it. */
+function useText(shown, onText) {
+  const [text, setText] = useState()
+  return { value: text ?? shown, onInput: (event) => { setText(event.target.value); onText(event.target.value) }, onBlur: () => setText(undefined) }
+}
+
 function NumberInput({ schema, value, onChange, ...rest }) {
-  const change = (event) => {
-    const text = event.target.value.trim()
-    const exact = schema.format === 'decimal' || (text !== '' && String(Number(text)) !== text && !/^-?\d*\.?\d+$/.test(text))
-    onChange(text === '' ? undefined : exact || !Number.isFinite(Number(text)) ? text : Number(text))
-  }
-  return html`<input inputmode="decimal" autocomplete="off" class="number short" value=${value ?? ''} onChange=${change} ...${rest} />`
+  const text = useText(value ?? '', (text) => {
+    const number = Number(text)
+    // Decimals are strings. The service rejects what is no number.
+    onChange(text.trim() === '' ? undefined : schema.format === 'decimal' || !Number.isFinite(number) ? text.trim() : number)
+  })
+  return html`<input inputmode="decimal" autocomplete="off" class="number short" ...${text} ...${rest} />`
 }
 
 /** Edits a value that is written as text: parse throws if the text is no value. */
 function TextValue({ value, onChange, format, parse, message, rows = 4, ...rest }) {
-  const text = value instanceof Invalid ? value.text : format(value)
-  const change = (event) => {
+  const text = useText(value instanceof Invalid ? value.text : format(value), (text) => {
     try {
-      onChange(parse(event.target.value))
+      onChange(parse(text))
     } catch {
-      onChange(new Invalid(event.target.value, message))
+      onChange(new Invalid(text, message))
     }
-  }
-  return html`<textarea rows=${rows} spellcheck="false" class="code" dir="auto" value=${text} onChange=${change} ...${rest} />`
+  })
+  return html`<textarea rows=${rows} spellcheck="false" class="code" dir="auto" ...${text} ...${rest} />`
 }
 
 const linesOf = (text) => text.split('\n').map((line) => line.trim()).filter(Boolean)
 
 function JSONInput({ value, onChange, ...rest }) {
-  const [open, setOpen] = useState(false)
   const text = value === undefined || value === null || value instanceof Invalid ? '' : JSON.stringify(value, null, 2)
-  if (text.length > 200_000 && !open) {
-    return html`<div class="note"><p>This value has ${formatNumber(text.length)} characters.</p><button type="button" id=${rest.id} onClick=${() => setOpen(true)}>Edit it</button></div>`
-  }
   return html`<${TextValue} value=${value} format=${() => text} parse=${(text) => (text.trim() ? JSON.parse(text) : undefined)} message="This is not valid JSON." onChange=${onChange} ...${rest} />`
 }
 
@@ -175,23 +176,32 @@ function hintOf({ type, schema }) {
   const text = /^IDs? of /.test(schema.description) ? undefined : schema.description // references are not entered as IDs
   const parts = [text && text[0].toUpperCase() + text.slice(1)]
   if (type === 'list' && !resolve(schema.items).enum) parts.push('One per line')
+  if (type === 'json') parts.push('JSON')
   if (type === 'map') parts.push('One name=value per line')
   if (schema.minimum !== undefined && schema.maximum !== undefined) parts.push(`${formatNumber(schema.minimum)} to ${formatNumber(schema.maximum)}`)
   return parts.filter(Boolean).map((part) => part.replace(/\.$/, '')).join('. ')
 }
 
-/** A field of a form: label, control, hint and errors. */
-export function Labelled({ field, value, onChange, errors, changed }) {
+/** A field of a form: label, control, hint and errors. problem is that of the last request; a change hides its errors. */
+export function Labelled({ field, value, onChange, errors, problem, changed }) {
   const id = useId()
+  const [hidden, setHidden] = useState()
+  const [left, setLeft] = useState(false)
   const hint = hintOf(field)
   const length = typeof value === 'string' && field.schema.maxLength && value.length > field.schema.maxLength * 0.9
-  const messages = value instanceof Invalid ? [value.message] : errors
-  const described = [hint && `${id}-hint`, messages?.length && `${id}-error`].filter(Boolean).join(' ') || undefined
-  return html`<div class=${`field ${field.type}${changed ? ' changed' : ''}`} data-field=${field.name}>
+  const invalid = value instanceof Invalid
+  const messages = invalid ? (left ? [value.message] : []) : problem && hidden === problem ? [] : errors ?? []
+  const described = [hint && `${id}-hint`, messages.length && `${id}-error`].filter(Boolean).join(' ') || undefined
+  const change = (value, ...rest) => {
+    setHidden(problem)
+    if (!(value instanceof Invalid)) setLeft(false)
+    onChange(value, ...rest)
+  }
+  return html`<div class=${`field ${field.type}${changed ? ' changed' : ''}`} data-field=${field.name} onFocusOut=${() => setLeft(true)}>
     <label for=${id}>${field.label}${field.required && html`<span class="required" title="required" aria-hidden="true">*</span>`}</label>
     <div class="control">
-      <${Input} field=${field} value=${value} onChange=${onChange} id=${id} aria-describedby=${described} aria-invalid=${messages?.length ? 'true' : undefined} aria-required=${field.required ? 'true' : undefined} />
-      ${messages?.length > 0 && html`<p class="error" id=${`${id}-error`}>${messages.join(' ')}</p>`}
+      <${Input} field=${field} value=${value} onChange=${change} id=${id} aria-describedby=${described} aria-invalid=${invalid || messages.length ? 'true' : undefined} aria-required=${field.required ? 'true' : undefined} />
+      ${messages.length > 0 && html`<p class="error" id=${`${id}-error`}>${messages.join(' ')}</p>`}
       ${(hint || length) && html`<p class="hint" id=${`${id}-hint`}>${hint}${length && ` ${formatNumber(value.length)} of ${formatNumber(field.schema.maxLength)} characters`}</p>`}
     </div>
   </div>`

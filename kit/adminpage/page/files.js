@@ -28,7 +28,7 @@ function StoredFile({ path, file, editable, onDelete }) {
 /** Returns the path of a stored file below the path of its record. */
 const pathOf = (field, path, file) => (field.type === 'files' ? `${path}/${field.name}/${encodeURIComponent(file.id)}` : `${path}/${field.name}`)
 
-/** The files of a field: stored ones of a record, or those that a new record will get. */
+/** The files of a field: stored ones of a record, or those that a new record will get. onChange gets the promise of a change. */
 export function FileField({ field, path, record, editable, onChange, pending, onPending }) {
   const [uploads, setUploads] = useState([])
   const input = useRef(), id = useId()
@@ -40,8 +40,7 @@ export function FileField({ field, path, record, editable, onChange, pending, on
     const upload = { current: { file, part: 0 } }
     setUploads((all) => [...all, upload.current])
     try {
-      await sendFile(field, path, file, (part) => update(upload, { part }))
-      await onChange()
+      await onChange(sendFile(field, path, file, (part) => update(upload, { part })))
       setUploads((all) => all.filter((other) => other !== upload.current))
     } catch (problem) {
       update(upload, { problem })
@@ -56,10 +55,7 @@ export function FileField({ field, path, record, editable, onChange, pending, on
     }
     input.current.value = ''
   }
-  const remove = async (file) => {
-    await call('DELETE', pathOf(field, path, file))
-    await onChange()
-  }
+  const remove = (file) => onChange(call('DELETE', pathOf(field, path, file)))
   const drop = (event) => {
     event.preventDefault()
     if (editable) choose(event.dataTransfer.files)

@@ -35,7 +35,7 @@ export function OperationForm({ operation, initial, draft, label, except = [], s
   const valueOf = ({ name, schema }) => (name in form.edits ? form.edits[name] ?? undefined : initial?.[name] ?? schema.default)
   return html`<form onSubmit=${send} class="fields" novalidate>
     <${Failure} error=${problem && { detail: [problem.detail, ...rest].join(' '), status: problem.status, requestId: problem.requestId }} />
-    ${fields.map((field) => html`<${Labelled} key=${field.name} field=${field} value=${valueOf(field)} errors=${byField[field.name]} changed=${Boolean(initial) && field.name in form.edits} onChange=${(value) => form.change(field.name, value)} />`)}
+    ${fields.map((field) => html`<${Labelled} key=${field.name} field=${field} value=${valueOf(field)} errors=${byField[field.name]} problem=${problem} changed=${Boolean(initial) && field.name in form.edits} onChange=${(value) => form.change(field.name, value)} />`)}
     <footer>${onCancel && html`<button type="button" onClick=${onCancel}>Cancel</button>`}<button class="main" disabled=${busy} aria-busy=${busy}>${label}</button></footer>
   </form>`
 }

@@ -95,20 +95,22 @@ function RecordForm({ resource, path, id, trail, loaded, panels }) {
   const [theirs, setTheirs] = useState()
   const [saving, setSaving] = useState(false)
   const neighbors = useNeighbors(path, id)
+  const transfers = useRef(new Set())
   useEffect(() => { if (!form.base || Object.keys(form.edits).length === 0) form.rebase(record, record.etag) }, [record])
   const dirty = Object.keys(form.edits).length
   const names = fields.map((field) => field.name)
   const { byField, rest } = errorsOf(problem, names)
 
-  const save = async ({ edits = form.edits, etag = form.etag } = {}) => {
+  const save = async ({ edits = form.edits, etag } = {}) => {
     if (saving) return
     if (invalidOf(edits).length) return focusError()
     setSaving(true)
     setProblem(undefined)
     try {
+      await Promise.allSettled(transfers.current)
       const changes = fields.filter((field) => field.name in edits)
       const body = Object.fromEntries(changes.map((field) => [field.name, valueFor(field, edits[field.name] ?? undefined)]))
-      const saved = await call('PATCH', own, { body, etag })
+      const saved = await call('PATCH', own, { body, etag: etag ?? form.etag })
       form.reset()
       form.rebase({ ...saved, expand: undefined }, saved.etag)
       setTheirs(undefined)
@@ -163,11 +165,15 @@ function RecordForm({ resource, path, id, trail, loaded, panels }) {
   }
   const removeNow = resource.remove?.['x-caller'] !== 'step-up'
   const [asking, setAsking] = useState(false)
-  const changed = async () => { // a file was stored or deleted: the record has a new version
-    const next = await call('GET', own)
-    const clash = Object.keys(form.edits).some((name) => !same(form.base[name], next[name]))
-    if (!clash) form.rebase(next, next.etag) // else the comparison shows it when the form is saved
-    loaded.setData(() => next)
+  /** Waits for a change of a file, after which the record has a new version. */
+  const changed = async (change) => {
+    const over = change.then(() => call('GET', own)).then((next) => {
+      const clash = Object.keys(form.edits).some((name) => !same(form.base[name], next[name]))
+      if (!clash) form.rebase(next, next.etag) // else the comparison shows it when the form is saved
+      loaded.setData(() => next)
+    })
+    transfers.current.add(over)
+    await over.finally(() => transfers.current.delete(over))
   }
   const history = api().operation('GET', '/changes') && resource.changes
   return html`<${Screen} title=${label} trail=${trail} tags=${dirty > 0 && html`<span class="tag warn">${plural(dirty, 'unsaved change')}</span>`} actions=${html`
@@ -182,7 +188,7 @@ function RecordForm({ resource, path, id, trail, loaded, panels }) {
     <div class="columns">
       <div>
         ${fields.length > 0 && html`<form class="fields" onSubmit=${submit} novalidate><button hidden></button>
-          ${fields.map((field) => html`<${Labelled} key=${field.name} field=${{ ...field, schema: { ...field.schema, ...field.changes } }} errors=${byField[field.name]} changed=${field.name in form.edits}
+          ${fields.map((field) => html`<${Labelled} key=${field.name} field=${{ ...field, schema: { ...field.schema, ...field.changes } }} errors=${byField[field.name]} problem=${problem} changed=${field.name in form.edits}
             value=${field.name in form.edits ? form.edits[field.name] ?? undefined : (form.base ?? record)[field.name] ?? undefined} onChange=${(value) => form.change(field.name, value)} />`)}
         </form>`}
         ${files.map((field) => html`<${FileField} key=${field.name} field=${field} path=${own} record=${record} editable=${resource.hasFile(field)} onChange=${changed} />`)}
@@ -270,7 +276,7 @@ export function NewScreen({ resource, path, trail }) {
     <${Failure} error=${problem && { detail: [problem.detail, ...rest].join(' '), status: problem.status, requestId: problem.requestId }} retry=${problem && problem.status !== 400 ? create : undefined} />
     ${progress && html`<p role="status">${progress.name} <progress max="1" value=${progress.part} aria-label=${progress.name}></progress></p>`}
     <form class="fields" onSubmit=${create} novalidate><button hidden></button>
-      ${fields.map((field) => html`<${Labelled} key=${field.name} field=${{ ...field, schema: field.creates }} errors=${byField[field.name]} value=${field.name in form.edits ? form.edits[field.name] ?? undefined : initial(field)}
+      ${fields.map((field) => html`<${Labelled} key=${field.name} field=${{ ...field, schema: field.creates }} errors=${byField[field.name]} problem=${problem} value=${field.name in form.edits ? form.edits[field.name] ?? undefined : initial(field)}
         onChange=${(value) => form.change(field.name, value)} />`)}
       ${files.map((field) => html`<${FileField} key=${field.name} field=${field} pending=${pending[field.name] ?? []} editable=${true} onPending=${(list) => setPending({ ...pending, [field.name]: list })} />`)}
     </form>

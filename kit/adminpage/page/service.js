@@ -147,8 +147,8 @@ export function Evaluation() {
   const evaluate = (body, after) => call('POST', '/policies/evaluate', { body: { ...body, after } }).then((page) => setResult((before) => (after
     ? { body, ...page, rows: [...before.rows, ...page.rows], explain: [...(before.explain ?? []), ...(page.explain ?? [])] } : { body, ...page })))
   return html`<${Screen} title="Evaluate policies" trail=${html`<a href="#/policies">Policies</a>`}>
-    <p class="hint">Which policies apply to a workload with these labels? Instance takes precedence over handshake, and handshake over metadata.</p>
-    <${OperationForm} operation=${operation} draft="/policies/evaluate" label="Evaluate" except=${['after', 'limit', 'count']} reset=${false} submit=${evaluate} />
+    <p class="hint">Which policies apply to a workload with these labels? Write them as <code>${'{"labels": {"app": "reviews"}}'}</code>. Instance takes precedence over handshake, and handshake over metadata.</p>
+    <${OperationForm} operation=${operation} label="Evaluate" except=${['after', 'limit', 'count']} reset=${false} submit=${evaluate} />
     ${result && html`<div role="status"><${Section} title=${`${result.count ?? result.rows.length} apply`}>
       <${Table} caption="Policies that apply" rows=${result.rows} empty="No policy applies." columns=${[
         { label: 'Name', cell: (row) => html`<a class="open" href=${hrefOf(`/policies/${row.id}`)}><bdi>${row.name}</bdi></a>` }, { label: 'Labels', cell: (row) => html`<code>${Object.entries(row.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`).join(', ') || 'every workload'}</code>` },

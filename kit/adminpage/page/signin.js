@@ -5,8 +5,9 @@ import { createAdmin, dialog, onSession, service, signIn, signOut, user } from '
 import { Dialog, html } from './ui.js'
 
 function TextField({ label, name, type = 'text', autocomplete, value, readonly, hint, focus }) {
-  return html`<label class="stacked">${label}<input name=${name} type=${type} autocomplete=${autocomplete} defaultValue=${value} readonly=${readonly} required autofocus=${focus} dir="auto" />
-    ${hint && html`<small>${hint}</small>`}</label>`
+  return html`<div class="stacked"><label for=${`sign-in-${name}`}>${label}</label>
+    <input id=${`sign-in-${name}`} name=${name} type=${type} autocomplete=${autocomplete} defaultValue=${value} readonly=${readonly} required autofocus=${focus} dir="auto" aria-describedby=${hint && `hint-${name}`} />
+    ${hint && html`<small id=${`hint-${name}`}>${hint}</small>`}</div>`
 }
 
 /** The form. again is the user who must sign in again. */

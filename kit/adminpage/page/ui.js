@@ -128,6 +128,7 @@ export function toast(text, { action, time = 6000, bad, onEnd } = {}) {
     toasts = toasts.filter((other) => other !== entry)
     showToasts(toasts)
   }
+  toasts.find((other) => other.text === text && !other.action)?.close()
   toasts = [...toasts, entry]
   showToasts(toasts)
   const timer = setTimeout(() => { remove(); onEnd?.() }, time)

@@ -42,19 +42,27 @@ export class Admin {
     await this.page.getByRole('button', { name, exact: true }).first().click()
   }
 
-  /** Chooses a record by a search of its title. */
-  async pick(label, text, title) {
-    const field = this.page.getByLabel(new RegExp(`^${label}\\*?$`)).first()
-    await field.click()
-    await field.fill(text)
-    await this.page.getByRole('option', { name: title }).first().click()
+  /** Waits for the message that a record is saved, and dismisses it without a change of the focus. */
+  async saved() {
+    const message = this.page.locator('.toast', { hasText: 'Saved.' })
+    await message.waitFor()
+    await message.getByLabel('Dismiss').dispatchEvent('click')
+    await message.waitFor({ state: 'detached' })
   }
 
-  /** Checks a screen in both color schemes, and on a phone, a tablet and wide screens. */
+  /** Chooses a record by a search of its title. */
+  async pick(label, text, title) {
+    const field = this.page.getByRole('combobox', { name: new RegExp(`^${label}\\*?$`) })
+    await field.click()
+    await field.fill(text)
+    await this.page.locator('li[role=option]:visible', { hasText: title }).first().click()
+  }
+
+  /** Checks a screen on a phone, a tablet and wide screens, in both color schemes. */
   async check(name) {
     const { page } = this
     if (!await page.evaluate(() => Boolean(window.axe))) await page.evaluate(axe)
-    for (const [width, scheme] of [[1280, 'light'], [1920, 'dark'], [768, 'light'], [390, 'dark'], [390, 'light'], [1280, 'dark']]) {
+    for (const [width, scheme] of [[390, 'dark'], [768, 'light'], [1920, 'dark'], [1280, 'light']]) {
       await page.setViewportSize({ width, height: width < 500 ? 844 : 900 })
       await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
       await page.screenshot({ path: join(this.pictures, `${name.replaceAll(' ', '-')}-${width}-${scheme}.png`) })

@@ -1,0 +1,103 @@
+// What the browser test of the admin page does with the page and, as another admin, with the API.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { watch } from './page.mjs'
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+export const email = 'ada@example.com', password = 'analytical engine'
+
+/** Runs in the page: returns the elements that exceed its width. */
+function wide() {
+  if (document.documentElement.scrollWidth <= innerWidth) return []
+  const inScroll = (element) => element.closest('.scroll, textarea, pre, .names')
+  return [...document.querySelectorAll('body *')].filter((element) => !inScroll(element) && element.getBoundingClientRect().right > innerWidth + 1).map((element) => `${element.tagName}.${element.className}`)
+}
+
+/** The page of an admin. */
+export class Admin {
+  checked = 0
+
+  constructor(page, address, pictures) {
+    page.on('response', async (r) => { if (r.status() >= 400 || process.env.LOG) console.log(r.status(), r.request().method(), r.url(), JSON.stringify(await r.request().allHeaders().then((h) => h['if-match'])), r.headers().etag) })
+    Object.assign(this, { page, address, pictures, faults: watch(page, [address, `blob:${address}`]) })
+  }
+
+  async open(path, query = {}) {
+    await this.page.goto(`${this.address}/admin/#${path}?${new URLSearchParams(query)}`)
+    await this.page.getByRole('heading', { level: 1 }).waitFor()
+  }
+
+  /** Fills fields by their labels. */
+  async fill(values) {
+    for (const [label, value] of Object.entries(values)) {
+      const field = this.page.getByLabel(label, { exact: true }).or(this.page.getByLabel(new RegExp(`^${label}\\*?$`))).first()
+      await field.fill(value)
+    }
+  }
+
+  async click(name) {
+    await this.page.getByRole('button', { name, exact: true }).first().click()
+  }
+
+  /** Waits for the message that a record is saved, and dismisses it without a change of the focus. */
+  async saved() {
+    const message = this.page.locator('.toast', { hasText: 'Saved.' })
+    await message.waitFor()
+    await message.getByLabel('Dismiss').dispatchEvent('click')
+    await message.waitFor({ state: 'detached' })
+  }
+
+  /** Chooses a record by a search of its title. */
+  async pick(label, text, title) {
+    const field = this.page.getByRole('combobox', { name: new RegExp(`^${label}\\*?$`) })
+    await field.click()
+    await field.fill(text)
+    await this.page.locator('li[role=option]:visible', { hasText: title }).first().click()
+  }
+
+  /** Checks a screen on a phone, a tablet and wide screens, in both color schemes. */
+  async check(name) {
+    const { page } = this
+    if (!await page.evaluate(() => Boolean(window.axe))) await page.evaluate(axe)
+    for (const [width, scheme] of [[390, 'dark'], [768, 'light'], [1920, 'dark'], [1280, 'light']]) {
+      await page.setViewportSize({ width, height: width < 500 ? 844 : 900 })
+      await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+      await page.screenshot({ path: join(this.pictures, `${name.replaceAll(' ', '-')}-${width}-${scheme}.png`) })
+      assert.deepEqual(await page.evaluate(wide), [], `${name} at ${width} px`)
+      const violations = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ').slice(0, 400)}`)))
+      assert.deepEqual(violations, [], `${name} at ${width} px, ${scheme}`)
+    }
+    await page.setViewportSize({ width: 1280, height: 900 })
+    this.checked++
+  }
+}
+
+/** Requests of the same user outside of the page. */
+export class Requests {
+  constructor({ address, masterKey }) {
+    Object.assign(this, { address, masterKey })
+  }
+
+  async send(method, path, body, type = 'application/json', authorization = `Bearer ${this.token}`) {
+    const headers = { ...(authorization && { Authorization: authorization }), ...(body !== undefined && { 'Content-Type': type }) }
+    const response = await fetch(this.address + path, { method, headers, body })
+    const text = await response.text()
+    assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`)
+    return text && JSON.parse(text)
+  }
+
+  async signIn() {
+    this.token = (await this.send('POST', '/auth', JSON.stringify({ access_token: this.masterKey }), undefined, `Basic ${btoa(`${email}:${password}`)}`)).token
+  }
+
+  get = (path) => this.send('GET', path)
+  post = (path, body, signedIn = true) => this.send('POST', path, JSON.stringify(body), undefined, signedIn ? undefined : '')
+  put = (path, body) => this.send('PUT', path, JSON.stringify(body))
+  patch = (path, body) => this.send('PATCH', path, JSON.stringify(body))
+  upload = (path, type, body) => this.send('POST', path, body, type)
+  endSessions = () => this.send('DELETE', '/auth/sessions').then(() => this.send('DELETE', '/auth'))
+}
