@@ -1,7 +1,8 @@
 // The browser test of Swagger UI: builds the service, starts it with an empty database, and uses /docs/ to sign
 // up and in. The page must load without a request to any other host and without an error in the
-// console; with a user token it must create and list articles, and keep the token after a reload: also behind a proxy
-// that adds a prefix, and with the API under another root path. Screenshots are saved in tmp/swagger.
+// console; with a user token it must create and list articles, upload a picture, and keep the token after a reload: also behind a proxy
+// that adds a prefix, and with the API under another root path. Another page uploads a picture with a file input, and shows it.
+// Screenshots are saved in tmp/swagger.
 //
 //   npm --prefix scripts/checks/browser ci && npm --prefix scripts/checks/browser test
 //
@@ -16,12 +17,37 @@ import { root, withBuilt, withService } from './service.mjs'
 
 const pictures = join(root, 'tmp', 'swagger')
 
-/** Calls job with the address of a proxy that removes a prefix and forwards to the target, as nginx does. */
-async function withProxy(target, prefix, job) {
+/** Returns a PNG of one row of 1 or 2 black pixels, as a file for an input. */
+function pixels(width) {
+  const data = {
+    1: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg==',
+    2: 'iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAAAAADRSSBWAAAAC0lEQVR42mNgYAAAAAMAASsJTYQAAAAASUVORK5CYII=',
+  }
+  return { name: 'pixels.png', mimeType: 'image/png', buffer: Buffer.from(data[width], 'base64') }
+}
+
+const uploadPage = `<link rel="icon" href="data:,"><input type="file" id="file"><img id="shown" alt="">
+<script type="module">
+  file.onchange = async () => {
+    const body = new FormData()
+    body.append('picture', file.files[0])
+    const [api, token] = location.hash.slice(1).split(',')
+    const user = await fetch(api + '/users/me/picture', { method: 'PUT', headers: { Authorization: 'Bearer ' + token }, body })
+    shown.src = (await user.json()).picture
+  }
+</script>`
+
+/**
+ * Calls job with the address of a proxy that removes a prefix and forwards to the target, as nginx does, and with a function that sets
+ * the target. Without the prefix, the proxy serves uploadPage at /, and forwards the rest.
+ */
+async function withProxy(prefix, job) {
+  let target
   const proxy = createServer((request, response) => {
-    if (!request.url.startsWith(`${prefix}/`)) return response.writeHead(404).end()
+    if (request.url === '/') return response.setHeader('Content-Type', 'text/html; charset=utf-8').end(uploadPage)
     const headers = { ...request.headers, host: new URL(target).host }
-    const onward = send(target + request.url.slice(prefix.length), { method: request.method, headers }, (result) => {
+    const path = request.url.startsWith(`${prefix}/`) ? request.url.slice(prefix.length) : request.url
+    const onward = send(target + path, { method: request.method, headers }, (result) => {
       response.writeHead(result.statusCode, result.headers)
       result.pipe(response)
     })
@@ -30,7 +56,7 @@ async function withProxy(target, prefix, job) {
   })
   await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   try {
-    await job(`http://127.0.0.1:${proxy.address().port}${prefix}`)
+    await job(`http://127.0.0.1:${proxy.address().port}${prefix}`, (address) => { target = address })
   } finally {
     proxy.closeAllConnections()
     await new Promise((resolve) => proxy.close(resolve))
@@ -54,8 +80,8 @@ function watch(page, address) {
   return faults
 }
 
-/** Executes an operation with parameters or a body; resolves to the displayed status and body. */
-async function execute(page, method, path, { parameters = {}, json }) {
+/** Executes an operation with parameters, a body or a file; resolves to the displayed status and body. */
+async function execute(page, method, path, { parameters = {}, json, file }) {
   const block = page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) })
   if (!(await block.getByRole('button', { name: 'Execute' }).isVisible())) {
     await block.locator('.opblock-summary-control').click()
@@ -68,6 +94,7 @@ async function execute(page, method, path, { parameters = {}, json }) {
     assert.equal(await type.inputValue(), 'application/json', 'what the body is, before anything is chosen')
     await block.locator('.body-param__text').fill(JSON.stringify(json))
   }
+  if (file) await block.locator('input[type=file]').setInputFiles(file)
   await block.getByRole('button', { name: 'Execute' }).click()
   const result = block.locator('.live-responses-table')
   const body = result.locator('.response-col_description pre').first()
@@ -79,7 +106,7 @@ async function execute(page, method, path, { parameters = {}, json }) {
 
 /** Opens the page and waits for the operations. */
 async function open(page, address) {
-  await page.goto(`${address}/docs/`)
+  await page.goto(`${address}/docs/`, { waitUntil: 'commit' }) // on a busy machine, load may take longer than the timeout
   await page.getByText('Create an article').waitFor()
   const methods = await page.locator('#operations-tag-articles ~ .no-margin .opblock-summary-method').allInnerTexts()
   assert.deepEqual(methods, ['GET', 'POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'GET'], 'the order of the operations on articles')
@@ -121,6 +148,10 @@ async function tour(page, title, picture) {
   const none = await execute(page, 'get', '/articles', { parameters: { 'createdAt[gte]': '2999-01-01T00:00:00Z' } })
   assert.equal(JSON.parse(none.body).count, 0)
 
+  const uploaded = await execute(page, 'put', '/users/{id}/picture', { parameters: { id: 'me' }, file: pixels(2) })
+  assert.equal(uploaded.status, '200', uploaded.body)
+  assert.match(JSON.parse(uploaded.body).picture, /^http.*\/users\/[0-9a-f]{24}\/picture\?v=/)
+
   await page.reload()
   await page.getByText('Create an article').waitFor()
   const again = await execute(page, 'post', '/articles', { json: { title: 'After a reload' } })
@@ -150,11 +181,25 @@ async function visit(browser, address, name, enter) {
   console.log(`${name}: creates and lists articles, and keeps the token over a reload (${Date.now() - begun} ms)`)
 }
 
+/** Uploads a picture with the file input of uploadPage, which then shows it with its link. */
+async function checkUpload(browser, origin, api, token) {
+  const page = await browser.newPage()
+  const faults = watch(page, origin)
+  await page.goto(`${origin}/#${api},${token}`)
+  for (const width of [1, 2]) {
+    await page.locator('input').setInputFiles(pixels(width))
+    await page.waitForFunction((wanted) => document.querySelector('img').naturalWidth === wanted, width)
+  }
+  await page.close()
+  assert.deepEqual(faults, [], 'faults of the page that uploads a picture')
+  console.log('a file input uploads a picture, and <img> shows it')
+}
+
 /** Opens operations on a screen of the width of a phone, which nothing may exceed. */
 async function checkPhone(browser, address) {
   const page = await browser.newPage()
   await page.setViewportSize({ width: 390, height: 844 })
-  await page.goto(`${address}/docs/`)
+  await page.goto(`${address}/docs/`, { waitUntil: 'commit' })
   for (const method of ['get', 'post']) {
     const block = page.locator(`.opblock-${method}`, { has: page.locator('[data-path="/articles"]') })
     await block.locator('.opblock-summary-control').click()
@@ -171,12 +216,14 @@ await withBuilt((binary, dir) => withBrowser(dir, async (browser) => {
   rmSync(pictures, { recursive: true, force: true })
   mkdirSync(pictures, { recursive: true })
   for (const [name, settings] of [['plain', {}], ['root', { API_ROOT: '/api/v1' }]]) {
-    await withService(binary, settings, async ({ address, masterKey }) => {
+    await withProxy('/x/y', (proxied, forwardTo) => withService(binary, { PUBLIC_URL: new URL(proxied).origin, ...settings }, async ({ address, masterKey }) => {
+      forwardTo(address)
       let token
       await visit(browser, address, name, async (page, picture) => { token = await signIn(page, masterKey, picture) })
       if (name === 'plain') await checkPhone(browser, address)
-      await withProxy(address, '/x/y', (proxied) => visit(browser, proxied, `${name}-proxied`, (page) => authorise(page, 'UserToken', [token])))
-    })
+      await visit(browser, proxied, `${name}-proxied`, (page) => authorise(page, 'UserToken', [token]))
+      await checkUpload(browser, new URL(proxied).origin, settings.API_ROOT ?? '', token)
+    }))
   }
   await withService(binary, { DOCS: 'false' }, async ({ address }) => {
     for (const path of ['/docs/', '/docs/doc.json', '/openapi.json']) {
