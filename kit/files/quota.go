@@ -179,7 +179,7 @@ func (f *Files) stored(ctx context.Context, uploader store.ID) (bytes int64, err
 }
 
 // recount corrects the usages of all uploaders. They can be wrong after changes that were interrupted on servers without transactions,
-// and after the sweep has found that a record refers to a file.
+// after the sweep has found that a record refers to a file, and after Release has left files to the sweep.
 func (f *Files) recount(ctx context.Context) error {
 	q := store.Query{Limit: portion}
 	for {
