@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.com/ginseng/kit/access"
+	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/resource"
 	"example.com/ginseng/kit/store"
 )
@@ -30,10 +31,21 @@ type membership struct {
 	Role                    access.Role `json:"role"`
 }
 
-// Join makes a user a member of an organization, which need not exist.
+// Join makes a user a member of an organization, which need not exist. If it exists and the role is owner, the user is one of its
+// owners, too.
 func (a *API) Join(id store.ID, user Account, role access.Role) {
 	a.t.Helper()
 	userID, _ := store.ParseID(user.ID)
+	if role == "owner" {
+		organizations := store.Open[organization](a.DB, store.Spec{Name: "organizations"})
+		o, err := organizations.Get(a.t.Context(), id)
+		if err == nil {
+			_, err = organizations.Update(a.t.Context(), store.Eq("id", id), store.Set("ownerIds", append(o.OwnerIDs, userID)))
+		}
+		if err != nil && !apperr.Is(err, apperr.NotFound) {
+			a.t.Fatal(err)
+		}
+	}
 	Insert(a, "memberships", membership{store.NewMeta(store.NewID(), store.At(a.Clock.Now())), resource.InOrganization{OrganizationID: id}, userID, role})
 }
 

@@ -46,7 +46,7 @@ func TestRoundTrips(t *testing.T) {
 		{"create", testkit.Request{Method: "POST", Path: "/articles", As: ada.Token, JSON: `{"title":"T"}`}, 2 + 1},
 		{"update", testkit.Request{Method: "PATCH", Path: article, As: ada.Token, JSON: `{"title":"U"}`}, 2 + 1},
 		{"delete", testkit.Request{Method: "DELETE", Path: article, As: ada.Token}, 2 + 1},
-		{"delete me, and what is mine", testkit.Request{Method: "DELETE", Path: "/users/me", As: ada.Token}, 2 + 2 + 3 + 3 + 3 + 2*int64(len(dependents))}, // the second factor, former addresses, memberships, and the user with the files
+		{"delete me, and what is mine", testkit.Request{Method: "DELETE", Path: "/users/me", As: ada.Token}, 2 + 2 + 5 + 5 + 3 + 2*int64(len(dependents))}, // the second factor, former addresses, memberships, and the user with the files
 		{"a bad token", testkit.Request{Method: "GET", Path: "/users/me", As: "x"}, 0},
 		{"a malformed id", testkit.Request{Method: "GET", Path: "/articles/x"}, 0},
 	} {
