@@ -157,8 +157,16 @@ export function Menu({ label, children, align = 'start', title, cls = '' }) {
     if (focus) ref.current.querySelector('summary').focus()
   }
   useEvent('pointerdown', (event) => { if (!ref.current?.contains(event.target)) close(false) })
+  const place = () => { // inside of the window
+    const panel = ref.current.querySelector('.panel')
+    panel.style.translate = ''
+    const { left, right } = panel.getBoundingClientRect()
+    const width = document.documentElement.clientWidth - 8
+    panel.style.translate = `${right > width ? Math.max(width - right, 8 - left) : Math.max(0, 8 - left)}px`
+  }
+  useEvent('resize', () => ref.current?.open && place())
   const keys = (event) => { if (event.key === 'Escape' && !event.defaultPrevented) { event.preventDefault(); close(true) } }
-  return html`<details class=${`menu ${align} ${cls}`} ref=${ref} onKeyDown=${keys}>
+  return html`<details class=${`menu ${align} ${cls}`} ref=${ref} onKeyDown=${keys} onToggle=${() => ref.current?.open && place()}>
     <summary class="button" aria-label=${title}>${label}</summary>
     <div class="panel">${typeof children === 'function' ? children(() => close(true)) : children}</div>
   </details>`
