@@ -217,6 +217,8 @@ async function list(admin, api) {
 async function bulk(admin, api) {
   const { page } = admin
   await admin.open('/plants', { q: 'root 11' })
+  await page.locator('.count', { hasText: /^11$/ }).waitFor()
+  await page.locator('[aria-busy=true]').waitFor({ state: 'detached' })
   await page.getByLabel('Select all rows').check()
   const selected = await page.locator('tbody tr').count()
   await admin.click('Change…')
@@ -236,6 +238,8 @@ async function bulk(admin, api) {
   await page.getByText('No plant matches.').waitFor()
   await admin.check('nothing found')
   await admin.open('/plants', { q: 'root 2' })
+  await page.locator('.count', { hasText: /^11$/ }).waitFor()
+  await page.locator('[aria-busy=true]').waitFor({ state: 'detached' })
   const title = await page.locator('tbody .open').first().innerText()
   await page.locator('tbody .open').first().click()
   await page.getByRole('heading', { name: title, exact: true }).waitFor()
@@ -307,13 +311,33 @@ async function attack(admin, api) {
   assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('a')].map((link) => link.protocol).filter((protocol) => !/^https?:$/.test(protocol))), [])
 }
 
+/** Rows follow changes of others; created records do not move them. */
+async function live(admin, api, plant) {
+  const { page } = admin
+  await admin.open('/plants', { q: 'panax' })
+  const feed = page.waitForResponse((response) => response.url().includes('/plants/changes'))
+  await page.getByText('Panax ginseng').waitFor()
+  await feed
+  await api.patch(`/plants/${plant.id}`, { title: 'Panax notoginseng' })
+  await page.getByText('Panax notoginseng').waitFor()
+  await api.post('/plants', { title: 'Panax trifolius', state: 'live', maker: plant.maker })
+  await admin.click('1 new record. Show')
+  await page.getByText('Panax trifolius').waitFor()
+}
+
 /** Users: a change that needs a new sign-in, and what belongs to an account. */
 async function users(admin, api, { masterKey }) {
   const { page } = admin
   const grace = await api.post('/users', { email: 'grace@example.com', password, name: 'Grace Hopper', access_token: masterKey }, false)
   await admin.open(`/users/${grace.id}`)
   await page.getByLabel('Suspended').selectOption('true')
+  const old = JSON.stringify({ status: 403, code: 'reauthentication_required', title: 'Forbidden', detail: 'Sign in again.', type: 'about:blank', requestId: 'x' })
+  await page.route('**/users/*', (route) => route.fulfill({ status: 403, contentType: 'application/problem+json', body: old }), { times: 1 }) // an old session
   await admin.click('Save')
+  await page.getByText('within the last 10 minutes').waitFor()
+  await admin.check('confirm')
+  await admin.fill({ Password: password, 'Master key': masterKey }) // which a reload forgets
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign in', exact: true }).click()
   await admin.saved()
   assert.equal((await api.get(`/users/${grace.id}`)).suspended, true)
   await page.getByLabel('New picture').setInputFiles(join(root, 'docs', 'swagger-ui.png'))
@@ -439,6 +463,7 @@ async function day(browser, service) {
     await list(admin, api)
     await bulk(admin, api)
     await keyboard(admin)
+    await live(admin, api, plant)
     await attack(admin, api)
     await users(admin, api, service)
     await serviceScreens(admin, api)
