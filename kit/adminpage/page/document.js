@@ -36,7 +36,7 @@ export function typeOf(schema) {
   if (format === 'date-time') return 'time'
   if (format === 'date' || format === 'password') return format
   if (format === 'uri') return 'url'
-  return type === 'string' && (schema.maxLength ?? 0) > 500 ? 'text' : 'string'
+  return type === 'string' && (schema.maxLength ?? 0) > 2048 ? 'text' : 'string'
 }
 
 const bodyOf = (operation) => resolve(operation?.requestBody?.content?.['application/json']?.schema)
