@@ -202,8 +202,6 @@ func checkFiles(t *testing.T, address, storage, spool string) (before, after fil
 		must(t, err)
 		return result
 	}
-	uploads, err := os.ReadDir(spool)
-	must(t, err)
 	passed = 2 * time.Minute // so that no file can be of a request in progress
 	before = check()
 	for _, passed = range []time.Duration{time.Hour + time.Minute, 25 * time.Hour, 27 * time.Hour} {
@@ -215,7 +213,7 @@ func checkFiles(t *testing.T, address, storage, spool string) (before, after fil
 	cancel()
 	f.Work(ended)
 	after = check()
-	if uploads, err = os.ReadDir(spool); err != nil || len(uploads) > 0 || after.Unreferenced > 0 || after.Stored == 0 {
+	if uploads, err := os.ReadDir(spool); err != nil || len(uploads) > 0 || after.Unreferenced > 0 || after.Stored == 0 {
 		t.Errorf("%+v, %d uploads are left, %v", after, len(uploads), err)
 	}
 	return before, after

@@ -29,7 +29,6 @@ type Service struct {
 	referred     *resource.Collection[User] // users, and the references to users in other records
 	removals     *resource.Removals
 	networks     *networks
-	signInFor    string // why sign-in needs no master key; "": see PublicSignIn
 	settings     Settings
 	openSignIn   bool // see Module.OpenSignIn
 	hasher       kit.Hasher
