@@ -7,12 +7,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/files"
+	"example.com/ginseng/kit/files/s3"
 	"example.com/ginseng/kit/settings"
 	"example.com/ginseng/kit/store/engines"
 )
@@ -20,6 +23,8 @@ import (
 // FileSettings say where the files of records are.
 type FileSettings struct {
 	FilesURL    string `mapstructure:"FILES_URL" example:"file:data/files"`
+	S3KeyID     string `mapstructure:"S3_ACCESS_KEY_ID" example:"AKIAIOSFODNN7EXAMPLE"`
+	S3Secret    string `mapstructure:"S3_SECRET_ACCESS_KEY" example:"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"`
 	FilesShared bool   `mapstructure:"FILES_SHARED" default:"false"`
 	FilesTemp   string `mapstructure:"FILES_TMP" example:"/var/tmp"`
 	FilesQuota  string `mapstructure:"FILES_QUOTA" default:"1GB"` // kB, MB and GB are powers of 1,000
@@ -36,12 +41,52 @@ func (f *FileSettings) check(databaseURL string, report func(name, reason string
 	}
 	switch {
 	case f.FilesURL == "":
+	case strings.HasPrefix(f.FilesURL, schemeS3):
+		f.checkS3(report)
 	case f.dir() == "":
-		report("FILES_URL", "must be file: and a directory")
+		report("FILES_URL", "must be file: and a directory, or s3:// and a bucket")
 	case path == "" && !f.FilesShared:
 		report("FILES_URL", "names a directory, but the database is MongoDB, which several instances can use: mount the directory on all "+
 			"instances and set FILES_SHARED=true")
 	}
+}
+
+const schemeS3 = "s3:"
+
+var keyForm = regexp.MustCompile(`^[!-~]+$`) // visible ASCII characters
+
+func (f *FileSettings) checkS3(report func(name, reason string)) {
+	if _, err := s3.Parse(f.FilesURL); err != nil {
+		report("FILES_URL", err.Error())
+	}
+	const reason = "is needed for the bucket in FILES_URL, and must have only visible ASCII characters"
+	if !keyForm.MatchString(f.S3KeyID) {
+		report("S3_ACCESS_KEY_ID", reason)
+	}
+	if !keyForm.MatchString(f.S3Secret) {
+		report("S3_SECRET_ACCESS_KEY", reason)
+	}
+}
+
+// bucket returns the bucket of FILES_URL; nil if it names none.
+func (f *FileSettings) bucket() *s3.Store {
+	config, err := s3.Parse(f.FilesURL)
+	if err != nil {
+		return nil
+	}
+	return s3.New(config, s3.Keys{ID: f.S3KeyID, Secret: f.S3Secret})
+}
+
+// open opens the storage of FILES_URL, in a directory with local.
+func (f *FileSettings) open(local func(dir string) (*files.Local, error)) (files.Store, error) {
+	if bucket := f.bucket(); bucket != nil {
+		return bucket, nil
+	}
+	l, err := local(f.dir())
+	if err != nil {
+		return nil, invalidSetting("FILES_URL", err)
+	}
+	return l, nil
 }
 
 // dir returns the directory of FILES_URL; "" if it names none.
@@ -75,14 +120,13 @@ func openFiles(s Settings, logger *slog.Logger) (o files.Options, err error) {
 		}
 		return o, nil
 	}
-	local, err := files.NewLocal(s.Files.dir())
-	if err != nil {
-		return o, invalidSetting("FILES_URL", err)
+	if o.Store, err = s.Files.open(files.NewLocal); err != nil {
+		return o, err
 	}
 	if o.TempDir, err = tempDir(s.Files); err != nil {
 		return o, invalidSetting("FILES_TMP", err)
 	}
-	o.Store, o.Quota = local, s.Files.Quota()
+	o.Quota = s.Files.Quota()
 	return o, nil
 }
 
@@ -104,7 +148,28 @@ func tempDir(f FileSettings) (dir string, err error) {
 	return "", err
 }
 
-// claimFiles connects the directory of files with the database.
+// checkBucket fails if the bucket of FILES_URL rejects a request because of a setting. A server that is unreachable is only logged:
+// routes with files respond 503 in the meantime.
+func checkBucket(ctx context.Context, s Settings, logger *slog.Logger) error {
+	bucket := s.Files.bucket()
+	if bucket == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, bucketTimeout)
+	defer cancel()
+	err := bucket.Check(ctx)
+	if rejected := (*s3.Error)(nil); errors.As(err, &rejected) && rejected.IsPermanent() {
+		return invalidSetting("FILES_URL", err)
+	}
+	if err != nil {
+		logger.Warn("the bucket of files is unreachable; routes with files respond 503", "error", err)
+	}
+	return nil
+}
+
+const bucketTimeout = 10 * time.Second
+
+// claimFiles connects the storage of files with the database.
 func claimFiles(ctx context.Context, s Settings, f *files.Files) error {
 	err := f.Claim(ctx, s.Files.FilesShared)
 	if err == nil || ctx.Err() != nil || apperr.Is(err, apperr.Unavailable) {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +37,29 @@ func TestFilesDirectory(t *testing.T) {
 		if code != exitSettings || !strings.Contains(stderr, test.name+": ") {
 			t.Errorf("%s=%s: exit code %d: %s", test.name, test.value, code, stderr)
 		}
+	}
+}
+
+// TestFilesBucket starts services whose bucket rejects requests or is unreachable.
+func TestFilesBucket(t *testing.T) {
+	t.Parallel()
+	bucket := func(endpoint string) []string {
+		return []string{"FILES_URL=s3://photos?region=auto&path-style=true&endpoint=" + endpoint, "S3_ACCESS_KEY_ID=id", "S3_SECRET_ACCESS_KEY=secret"}
+	}
+	rejects := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, "<Error><Code>InvalidAccessKeyId</Code></Error>")
+	}))
+	defer rejects.Close()
+	code, _, stderr := does(t, t.TempDir(), bucket(rejects.URL))
+	if code != exitSettings || !strings.Contains(stderr, "FILES_URL: ") || !strings.Contains(stderr, "correct S3_ACCESS_KEY_ID") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	p := start(t, t.TempDir(), bucket(gone.URL)...)
+	if code := p.Stop(syscall.SIGTERM); code != 0 || !strings.Contains(p.Log(), "the bucket of files is unreachable") {
+		t.Errorf("exit code %d: %s", code, p.Log())
 	}
 }
 

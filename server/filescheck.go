@@ -56,11 +56,9 @@ func (p program) files(ctx context.Context, args []string, stdout, stderr io.Wri
 		if s.Files.FilesURL == "" {
 			return errors.New("FILES_URL is not set, so the service stores no files")
 		}
-		local, err := files.OpenLocal(s.Files.dir())
-		if err != nil {
-			return invalidSetting("FILES_URL", err)
+		if o.Files.Store, err = s.Files.open(files.OpenLocal); err != nil {
+			return err
 		}
-		o.Files.Store = local
 		path := engines.Path(s.DatabaseURL)
 		if path == "" {
 			o.DB, err = openDatabase(ctx, s.DatabaseURL)

@@ -72,6 +72,9 @@ func (p program) serve(ctx context.Context, stdout, stderr io.Writer) (err error
 	if err != nil {
 		return err
 	}
+	if err := checkBucket(ctx, s, logger); err != nil {
+		return err
+	}
 	var draining atomic.Bool
 	handler, err := p.assemble(s, modules, DepsOptions{DB: db, Log: logger, Sender: sender, Observer: observer, Files: storage}, func(ctx context.Context) error {
 		if draining.Load() {

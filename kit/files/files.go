@@ -196,7 +196,7 @@ func (f *Files) put(ctx context.Context, owner Owner, file *File) error {
 		return err
 	}
 	if _, err := file.staged.file.Seek(0, io.SeekStart); err != nil {
-		return unavailable(err)
+		return Unavailable(err)
 	}
 	if err := f.store.Put(ctx, file.ID, file.staged.file, file.Size); err != nil {
 		return err

@@ -73,7 +73,7 @@ func place(id store.ID) (dir, path string) {
 // Put implements Store. It moves the file if the file is on the same disk, and otherwise copies it.
 func (l *Local) Put(_ context.Context, id store.ID, from *os.File, size int64) error {
 	if err := l.put(id, from, size); err != nil {
-		return unavailable(err)
+		return Unavailable(err)
 	}
 	return nil
 }
@@ -145,9 +145,9 @@ func (l *Local) Open(_ context.Context, id store.ID) (io.ReadSeekCloser, error) 
 	file, err := l.root.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, errNotFound
+		return nil, ErrNotFound
 	case err != nil:
-		return nil, unavailable(err)
+		return nil, Unavailable(err)
 	}
 	return file, nil
 }
@@ -156,7 +156,7 @@ func (l *Local) Open(_ context.Context, id store.ID) (io.ReadSeekCloser, error) 
 func (l *Local) Delete(_ context.Context, id store.ID) error {
 	_, path := place(id)
 	if err := ignoreMissing(l.root.Remove(path)); err != nil {
-		return unavailable(err)
+		return Unavailable(err)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (l *Local) List(ctx context.Context) iter.Seq2[store.ID, error] {
 			dir := fmt.Sprintf("%02x", i)
 			for name, err := range l.names(ctx, dir) {
 				if err != nil {
-					yield(store.ID{}, unavailable(err))
+					yield(store.ID{}, Unavailable(err))
 					return
 				}
 				id, ok := store.ParseID(name)
@@ -224,7 +224,7 @@ func (l *Local) Clean(ctx context.Context, before time.Time) error {
 	var failed error // the last
 	for name, err := range l.names(ctx, incoming) {
 		if err != nil {
-			return unavailable(err)
+			return Unavailable(err)
 		}
 		path := incoming + "/" + name
 		info, err := l.root.Stat(path)
@@ -232,7 +232,7 @@ func (l *Local) Clean(ctx context.Context, before time.Time) error {
 			err = l.root.Remove(path)
 		}
 		if ignoreMissing(err) != nil {
-			failed = unavailable(err)
+			failed = Unavailable(err)
 		}
 	}
 	return failed

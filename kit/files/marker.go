@@ -22,13 +22,13 @@ type marker struct {
 // markerID is the ID of the document; all instances use the same.
 var markerID = store.ID([]byte("file-storage"))
 
-// Claim makes a Local use its subdirectory for this database: its name is random, so that the sweep of another database with the same
-// directory deletes nothing. Call Claim before all uses of the Store. It does nothing with other Stores.
+// Claim makes the Store use its subdirectory for this database: its name is random, so that the sweep of another database with the same
+// directory or bucket deletes nothing. Call Claim before all uses of the Store.
 //
 // shared says that several instances use the directory. Then Claim fails if an instance has created the subdirectory and it is not
 // there, for example because the disk is not mounted.
 func (f *Files) Claim(ctx context.Context, shared bool) error {
-	local, ok := f.store.(*Local) // nil if files are not configured
+	storage, ok := f.store.(partitioned) // not if files are not configured
 	if !ok {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (f *Files) Claim(ctx context.Context, shared bool) error {
 	if err != nil {
 		return err
 	}
-	if err := local.enter(known.Marker.Hex(), !shared || !known.Made); err != nil {
+	if err := storage.Enter(known.Marker.Hex(), !shared || !known.Made); err != nil {
 		return err
 	}
 	_, err = f.markers.Update(ctx, store.Eq("id", markerID), store.Set("made", true))
@@ -51,22 +51,22 @@ func (f *Files) Claim(ctx context.Context, shared bool) error {
 
 // Enter is Claim for a program that changes nothing. It fails if Claim has not created the subdirectory, or if it is not there.
 func (f *Files) Enter(ctx context.Context) error {
-	local, ok := f.store.(*Local)
+	storage, ok := f.store.(partitioned)
 	if !ok {
 		return nil
 	}
 	known, err := f.markers.Get(ctx, markerID)
 	if isMissing(err) {
-		return errors.New("no service with this database has used a directory of files yet; start the service once")
+		return errors.New("no service with this database has stored files yet; start the service once")
 	}
 	if err != nil {
 		return err
 	}
-	return local.enter(known.Marker.Hex(), false)
+	return storage.Enter(known.Marker.Hex(), false)
 }
 
-// enter makes a subdirectory the directory of all files. If create is true, it creates the subdirectory if it is missing.
-func (l *Local) enter(name string, create bool) error {
+// Enter makes a subdirectory the directory of all files. If create is true, it creates the subdirectory if it is missing.
+func (l *Local) Enter(name string, create bool) error {
 	if create {
 		if err := l.makeDir(name); err != nil {
 			return err

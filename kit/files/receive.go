@@ -29,7 +29,7 @@ type staged struct {
 func (r *Reservation) Receive(ctx context.Context, body io.Reader, field Field, name, declared string) (_ *File, err error) {
 	spool, err := r.files.spools.create()
 	if err != nil {
-		return nil, unavailable(errors.Join(errNoRoom, err))
+		return nil, Unavailable(errors.Join(errNoRoom, err))
 	}
 	f := &File{staged: &staged{reservation: r, file: spool}}
 	defer func() {
@@ -74,7 +74,7 @@ func (r *Reservation) spool(ctx context.Context, also io.Writer, to *os.File, bo
 		n, readErr := body.Read(buffer)
 		_, _ = also.Write(buffer[:n]) // never fails
 		if _, err := to.Write(buffer[:n]); err != nil {
-			return size, unavailable(errors.Join(errNoRoom, err))
+			return size, Unavailable(errors.Join(errNoRoom, err))
 		}
 		size += int64(n)
 		if readErr == io.EOF {

@@ -28,10 +28,17 @@ type Store interface {
 	Clean(ctx context.Context, before time.Time) error
 }
 
-// errNotFound is returned if the Store has no file with the ID.
-var errNotFound = apperr.New(apperr.NotFound, "There is no such file.")
+// partitioned is a Store that several databases can use.
+type partitioned interface {
+	// Enter makes a subdirectory the place of all files. If create is false, a Store with directories fails if the subdirectory does
+	// not exist. Call Enter at most once, before all other methods.
+	Enter(name string, create bool) error
+}
 
-// unavailable returns the error for storage that cannot be used. The cause is logged, but not sent to clients.
-func unavailable(cause error) error {
+// ErrNotFound is the error of a Store that has no file with the ID.
+var ErrNotFound = apperr.New(apperr.NotFound, "There is no such file.")
+
+// Unavailable returns the error of a Store that cannot be used. The cause is logged, but not sent to clients.
+func Unavailable(cause error) *apperr.Error {
 	return apperr.New(apperr.Unavailable, "The storage of files is unavailable. Try again in a few seconds.").WithCause(cause)
 }
