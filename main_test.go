@@ -331,7 +331,7 @@ func TestExampleNamesEverySetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	var documented []string
-	for _, m := range regexp.MustCompile(`(?m)^#?([A-Z][A-Z_]+)=(.*)$`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^#?([A-Z][A-Z0-9_]+)=(.*)$`).FindAllStringSubmatch(string(text), -1) {
 		documented = append(documented, m[1])
 	}
 	var declared []string
