@@ -130,6 +130,9 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 			f.t.Errorf("the request has the header %s", name)
 		}
 	}
+	if r.ContentLength >= continueSize && r.Header.Get("Expect") == "" {
+		f.t.Error("a large upload does not wait until the server accepts it")
+	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return

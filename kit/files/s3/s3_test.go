@@ -42,7 +42,7 @@ func TestFake(t *testing.T) {
 				if err := s.Enter(store.NewID().Hex(), true); err != nil {
 					t.Fatal(err)
 				}
-				f.objects[s.dir+"notes.txt"] = object{}
+				f.objects[s.dir+"notes.txt"], f.objects[s.dir+"old/"+store.NewID().Hex()] = object{}, object{}
 				f.objects["of another database/"+store.NewID().Hex()] = object{}
 				return s
 			})
@@ -405,6 +405,21 @@ func TestChanged(t *testing.T) {
 	f.objects[s.key(id)] = object{data: stored} // without a sum
 	if err := operations["read"](t.Context(), t, s, id); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOtherRange rejects responses with other bytes than those of the request.
+func TestOtherRange(t *testing.T) {
+	t.Parallel()
+	f, s, id := withFile(t)
+	for _, got := range []string{"", "bytes 5-99/200000", "bytes 0-99/50", "bytes 9-0/200000"} {
+		f.fails(-1, func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Content-Range", got)
+			return true
+		})
+		if err := operations["read"](t.Context(), t, s, id); !apperr.Is(err, apperr.Unavailable) || !strings.Contains(err.Error(), "Content-Range") {
+			t.Errorf("%q: %v", got, err)
+		}
 	}
 }
 
