@@ -44,7 +44,7 @@ func Parse(address string) (c Config, err error) {
 		return c, errors.New("must have the name of a bucket after s3://" + example)
 	}
 	if c.Prefix = strings.Trim(u.Path, "/"); !validPrefix(c.Prefix) {
-		return c, fmt.Errorf("must have a prefix of at most %d printable characters, without empty parts, . and ..", maxPrefix)
+		return c, fmt.Errorf("must have a prefix of at most %d printable characters, none of whose parts is empty, . or .. itself", maxPrefix)
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
