@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // queryFunc runs a statement and calls row with the only column of each row. row must not keep the slice.
@@ -41,9 +44,9 @@ type viewPage struct {
 	Next string `json:"next,omitempty"`
 }
 
-// serveByHand serves articles and pages of articles with net/http and encoding/json, like a program written by hand. It prints
-// its address.
-func serveByHand(records, pages queryFunc) error {
+// serveByHand serves articles, pages of articles and the picture beside the database with net/http and encoding/json, like a program
+// written by hand. It prints its address.
+func serveByHand(database string, records, pages queryFunc) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -65,6 +68,15 @@ func serveByHand(records, pages queryFunc) error {
 	mux.HandleFunc("GET /articles", func(w http.ResponseWriter, r *http.Request) {
 		page, err := readPage(r.Context(), pages, r.URL.Query().Get("after"))
 		respond(w, page, err)
+	})
+	mux.HandleFunc("GET /users/{id}/picture", func(w http.ResponseWriter, r *http.Request) {
+		file, err := os.Open(filepath.Join(filepath.Dir(database), pictureName))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		defer file.Close()
+		http.ServeContent(w, r, pictureName, time.Time{}, file)
 	})
 	return http.Serve(listener, mux)
 }

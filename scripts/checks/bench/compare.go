@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -21,6 +22,9 @@ func startByHand(ctx context.Context, s server, work string) (servers []server, 
 	}
 	database := filepath.Join(work, "by-hand.db")
 	if err := copyFile(database, s.service.data.file); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(work, pictureName), []byte(picture()), 0o600); err != nil {
 		return nil, err
 	}
 	for _, c := range []struct{ name, command, module string }{
@@ -56,7 +60,7 @@ func startSelf(ctx context.Context, command, file string) (s server, err error) 
 // byHand returns the requests of the row to a server that is written by hand; none if that server lacks the route.
 func (r row) byHand(s *service) [][]byte {
 	switch r.name {
-	case "one record", "one record, cold", "first page":
+	case "one record", "one record, cold", "first page", "download, 1 MB":
 		return r.ours(s)
 	case "by cursor, page 1,000":
 		return list("after=" + s.last.CreatedAt + "," + s.last.ID)(s)
@@ -64,7 +68,7 @@ func (r row) byHand(s *service) [][]byte {
 	return nil
 }
 
-// compare fails unless both servers send the same media type and the same JSON in response to the first request of each row that
+// compare fails unless both servers send the same media type and the same JSON or picture in response to the first request of each row that
 // is selected. The cursors of the next page can differ.
 func compare(s, byHand server, selected func(row) bool) error {
 	for _, row := range rows {
@@ -73,11 +77,11 @@ func compare(s, byHand server, selected func(row) bool) error {
 		}
 		theirs, _ := byHand.requests(row)
 		ours, _ := s.requests(row)
-		want, err := readJSON(s.addr, ours[0])
+		want, err := readContent(s.addr, ours[0])
 		if err != nil {
 			return err
 		}
-		got, err := readJSON(byHand.addr, theirs[0])
+		got, err := readContent(byHand.addr, theirs[0])
 		if err != nil {
 			return err
 		}
@@ -88,12 +92,16 @@ func compare(s, byHand server, selected func(row) bool) error {
 	return nil
 }
 
-// readJSON returns the properties of a response body, and the media type as Content-Type. It replaces the value of next with
-// true.
-func readJSON(addr string, raw []byte) (content map[string]any, err error) {
+// readContent returns the properties of a response body, or the hash of a picture, and the media type as Content-Type. It replaces
+// the value of next with true.
+func readContent(addr string, raw []byte) (content map[string]any, err error) {
 	response, body, err := send(addr, raw)
 	if err != nil {
 		return nil, err
+	}
+	mediaType := response.Header.Get("Content-Type")
+	if mediaType == "image/png" {
+		return map[string]any{"Content-Type": mediaType, "SHA-256": sha256.Sum256(body)}, nil
 	}
 	if err := json.Unmarshal(body, &content); err != nil {
 		return nil, err
@@ -101,6 +109,6 @@ func readJSON(addr string, raw []byte) (content map[string]any, err error) {
 	if content["next"] != nil {
 		content["next"] = true
 	}
-	content["Content-Type"] = response.Header.Get("Content-Type")
+	content["Content-Type"] = mediaType
 	return content, nil
 }

@@ -20,7 +20,7 @@ func serveDirect(file string) error {
 	if err != nil {
 		return err
 	}
-	return serveByHand(records, pages)
+	return serveByHand(file, records, pages)
 }
 
 // openDirect opens a pool of connections to a database and prepares the statements.

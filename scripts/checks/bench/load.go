@@ -150,21 +150,26 @@ func (w *worker) run(requests [][]byte, status int, from, until time.Time) error
 	return nil
 }
 
-// request returns the bytes of a request.
+// request returns the bytes of a request. A body is JSON.
 func request(method, path, authorization, body string) []byte {
+	return requestWith(method, path, authorization, "application/json", body)
+}
+
+// requestWith returns the bytes of a request. If body is not "", its media type is mediaType.
+func requestWith(method, path, authorization, mediaType, body string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: localhost\r\n", method, path)
 	if authorization != "" {
 		fmt.Fprintf(&b, "Authorization: %s\r\n", authorization)
 	}
 	if body != "" {
-		fmt.Fprintf(&b, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
+		fmt.Fprintf(&b, "Content-Type: %s\r\nContent-Length: %d\r\n", mediaType, len(body))
 	}
 	b.WriteString("\r\n" + body)
 	return []byte(b.String())
 }
 
-// send sends one request and returns the response. A status of 400 or more is an error.
+// send sends one request and returns the response. A status of 400 or more is an error, returned with the response.
 func send(addr string, raw []byte) (*http.Response, []byte, error) {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {

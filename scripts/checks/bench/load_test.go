@@ -1,6 +1,7 @@
 package main
 
 import (
+	"image/png"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -57,5 +58,16 @@ func TestNewFields(t *testing.T) {
 	}
 	if found[commonWord] != many/2 || found[secondWord] != many/3+1 || found[rareWord] != rareHits {
 		t.Errorf("frequency of words: %v", found)
+	}
+}
+
+// TestPicture checks that the picture is an image of 1 MB.
+func TestPicture(t *testing.T) {
+	t.Parallel()
+	if _, err := png.Decode(strings.NewReader(picture())); err != nil {
+		t.Error(err)
+	}
+	if n := len(picture()); n < 1_000_000 || n > 1_010_000 {
+		t.Errorf("%d bytes", n)
 	}
 }

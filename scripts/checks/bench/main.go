@@ -6,14 +6,14 @@
 // database, unless the database has more than 1,000,000 articles. To create up to 200,000 articles, 20 accounts send
 // POST /articles on 32 connections to the service. A database with more articles is bulk-loaded, which leaves no fragments in the
 // index of words; --bulk measures the cost of the fragments. Each server listens on a free port of the loopback interface, and
-// has only the settings that an operator must choose. On each of 32 connections, a request follows the response to the previous
-// request. The servers are measured in turn:
+// has only the settings that an operator must choose, and PUBLIC_URL and FILES_URL for pictures. On each of 32 connections, a
+// request follows the response to the previous request. The servers are measured in turn:
 //
 //	Ginseng       the service, also with other numbers of articles (--articles)
 //	before        an older binary (--before)
 //	bulk-loaded   the service with a bulk-loaded database, for searches (--bulk)
 //	direct        a program written by hand with net/http, database/sql and the service's driver, statements and number of
-//	              connections, on a copy of the database; only for single records and pages
+//	              connections, on a copy of the database; only for single records, pages and, with http.ServeContent, downloads
 //	zombiezen     the same with zombiezen.com/go/sqlite
 //	PocketBase    a running PocketBase
 //	bare handler  net/http that sends the same bytes as the service
@@ -21,15 +21,18 @@
 // With --mongo, the service and a program written by hand with MongoDB's driver are measured on a database of a MongoDB server,
 // and no other server.
 //
-// Before it measures direct and zombiezen, it checks that they send the same JSON as the service.
+// Before it measures direct and zombiezen, it checks that they send the same JSON and picture as the service.
 //
 // PocketBase is measured if these variables are set. It needs accounts, and a collection articles (title, content, author: a
-// relation to users; created, updated) without articles: bench creates as many as the service has, with the same texts.
+// relation to users; created, updated) without articles: bench creates as many as the service has, with the same texts. Rows of
+// pictures need the field avatar of users, which a new PocketBase has.
 //
 //	POCKETBASE_URL       http://127.0.0.1:8090
 //	POCKETBASE_PID       the process whose version, memory and CPU time are read
 //	POCKETBASE_EMAILS    email addresses of the accounts, separated by commas; rows with 20 users need 20
 //	POCKETBASE_PASSWORD  password of each account
+//
+// The service keeps a replaced picture for an hour: each second of uploads needs about 200 MB of disk until bench ends.
 //
 // Memory and CPU time are read from /proc: bench runs on Linux.
 package main
@@ -152,7 +155,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		return err
 	})
 	seconds := flags.Float64("seconds", 15, "measure each row of each server for these `seconds`, in five rounds")
-	flags.BoolVar(&o.wrk, "wrk", false, "send the requests with wrk; rounds take whole seconds")
+	flags.BoolVar(&o.wrk, "wrk", false, "send the requests with wrk, except those for pictures; rounds take whole seconds")
 	minutes := flags.Float64("minutes", 0, "run a soak test of this many `minutes` instead")
 	flags.StringVar(&o.database, "database", "", "`DATABASE_URL` of the soak test (default: a temporary embedded database)")
 	flags.StringVar(&o.mongo, "mongo", "", "measure on the empty MongoDB database at this `URL`, beside a program that uses only the driver")

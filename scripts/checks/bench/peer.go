@@ -24,6 +24,7 @@ type peer struct {
 	articles int
 	records  []record     // in random order: the IDs are random
 	last     peerPosition // last record before page depth
+	pictures []string     // names of the pictures of the accounts; none if the accounts have no field avatar
 }
 
 // peerPosition identifies a record of PocketBase.
@@ -51,7 +52,7 @@ func findPeer(ctx context.Context, n int, stderr io.Writer) (*peer, error) {
 		}
 	}
 	p.articles = max(n, existing)
-	return p, cmp.Or(p.readRecords(ctx), p.findLast())
+	return p, cmp.Or(p.readRecords(ctx), p.findLast(), p.storePictures())
 }
 
 // signIn gets the tokens and IDs of the accounts.

@@ -32,6 +32,8 @@ type service struct {
 	last   position // position of the cursor
 	tokens []string // tokens of the authors
 	key    string   // an API key of the first author
+
+	pictures bool // the service has pictures of the authors
 }
 
 // startService starts a binary of the service on a database and a free port, with the settings that an operator must choose,
@@ -48,7 +50,8 @@ func startService(ctx context.Context, binary, database string, env ...string) (
 	cmd.Dir, cmd.Stderr = filepath.Dir(database), log
 	cmd.Env = append([]string{
 		"APP_ENV=production", "HOST=127.0.0.1", "PORT=0", "MASTER_KEY=" + masterKey, "JWT_SECRET=" + jwtSecret,
-		"JWT_TTL=24h", // longer than a run
+		"JWT_TTL=24h",                 // longer than a run
+		"PUBLIC_URL=http://localhost", // required for pictures
 		"DATABASE_URL=sqlite:" + database,
 	}, env...)
 	p, err := process.Start(cmd)

@@ -57,6 +57,7 @@ var rows = []row{
 	{"me, key", http.StatusOK,
 		func(s *service) [][]byte { return [][]byte{request("GET", "/users/me", "Bearer "+s.key, "")} },
 		func(p *peer) [][]byte { return [][]byte{p.get("users/records/" + p.users[0])} }},
+	{"download, 1 MB", http.StatusOK, (*service).downloads, (*peer).downloads}, // before the upload, which renames the peer's pictures
 	{"create, one user", http.StatusCreated, func(s *service) [][]byte { return s.creations(1) },
 		func(p *peer) [][]byte { return p.creations(1) }},
 	{"create, 20 users", http.StatusCreated, func(s *service) [][]byte { return s.creations(authors) },
@@ -80,6 +81,12 @@ var rows = []row{
 	{"sign-in", http.StatusCreated,
 		func(*service) [][]byte { return [][]byte{request("POST", "/auth", basic(0), masterKeyBody)} },
 		func(p *peer) [][]byte { return [][]byte{p.authentication(0)} }},
+	{"upload, 1 MB", http.StatusOK, (*service).uploads, func(p *peer) [][]byte {
+		if p.pictures == nil {
+			return nil
+		}
+		return p.uploads()
+	}},
 }
 
 // each returns a request for each of the items.
@@ -194,7 +201,7 @@ func theirList(query string, words ...string) func(*peer) [][]byte {
 // measure measures the rows that o selects.
 func (r *report) measure(ctx context.Context, o options, work string, stderr io.Writer) error {
 	selected := slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
-		return !o.rows.MatchString(r.name) || o.mongo != "" && !slices.Contains(mongoRows, r.name)
+		return !o.rows.MatchString(r.name) || o.mongo != "" && !slices.Contains(mongoRows, r.name) || o.wrk && r.isTransfer()
 	})
 	bar := progress.Start(stderr, "measuring", "rows", int64(len(selected)))
 	defer bar.Stop()
@@ -213,9 +220,13 @@ func (r *report) measure(ctx context.Context, o options, work string, stderr io.
 // machine affects all equally.
 const rounds = 5
 
-// measure returns the figures of each server, and then those of a bare handler with the response of the first server.
+// measure returns the figures of each server, and then those of a bare handler with the response of the first server. If the first
+// server does not support the row, it measures nothing.
 func (r row) measure(ctx context.Context, o options, work string, servers []server) ([]figures, error) {
 	requests, _ := servers[0].requests(r)
+	if len(requests) == 0 {
+		return slices.Repeat([]figures{{Absent: true}}, len(servers)+1), nil
+	}
 	bare, err := startBare(ctx, servers[0], requests[0], work)
 	if err != nil {
 		return nil, err

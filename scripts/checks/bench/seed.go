@@ -190,9 +190,9 @@ func (set *dataset) newArticles(first time.Time, from, to, n int) (docs []store.
 	return docs
 }
 
-// prepare signs the authors in, creates an API key, and finds the cursor of page depth and the position of the cursor.
+// prepare signs the authors in, creates an API key, stores pictures, and finds the cursor of page depth and the position of the cursor.
 func (s *service) prepare(ctx context.Context) error {
-	if err := errors.Join(s.signIn(), s.createKey()); err != nil {
+	if err := errors.Join(s.signIn(), s.createKey(), s.storePictures()); err != nil {
 		return err
 	}
 	const limit = 100

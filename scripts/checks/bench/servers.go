@@ -82,7 +82,7 @@ func (s *server) start(ctx context.Context, o options, binary, work string, stde
 	if err != nil {
 		return err
 	}
-	running, err := startService(ctx, binary, database)
+	running, err := startService(ctx, binary, database, "FILES_URL=file:"+filepath.Join(work, s.Name))
 	if err != nil {
 		return err
 	}

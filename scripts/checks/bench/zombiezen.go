@@ -19,7 +19,7 @@ func serveZombiezen(file string) error {
 	if err != nil {
 		return err
 	}
-	return serveByHand(records, pages)
+	return serveByHand(file, records, pages)
 }
 
 // zombiezenSetup configures a connection as the service does.
