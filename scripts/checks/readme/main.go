@@ -13,8 +13,8 @@
 //	curl localhost:9000/nothing/here
 //	# → 404 {"type":"about:blank","title":"Not Found",…}
 //
-// Three digits after the arrow are the HTTP status of the last curl call. Every command must succeed. A status that the file does
-// not mention must be 2xx or 3xx.
+// Three digits after the arrow are the HTTP status of the last curl call. Every command must succeed, in a pipeline the last one. A
+// status that the file does not mention must be 2xx or 3xx.
 //
 // An sh block followed by a text block with an HTTP address starts a service in the shell's directory. The service must print the
 // lines of the text block. It is interrupted, as with Ctrl-C, when another service starts at the same address or the file ends.

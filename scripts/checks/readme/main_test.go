@@ -42,6 +42,9 @@ func TestRunAll(t *testing.T) {
 	}{
 		{name: "variables stay", text: sh("A=1") + sh("echo $A\n# → 1"), says: "a.md:2: ok"},
 		{name: "wrong", text: sh("\n\necho 2\n# → 1"), wrong: "a.md:2: line 2: echo 2"},
+		{name: "a command that fails", text: sh("echo before\nsh -c 'exit 7'\necho after"), wrong: "a command failed"},
+		{name: "a command that may fail", text: sh("false || echo 1\nif false; then :; fi\n# → 1")},
+		{name: "a service after a command that fails", text: "```sh\nfalse\n" + strings.TrimPrefix(first, "```sh\n"), wrong: "did not print"},
 		{name: "skipped", text: sh("A=1") + sh("node x.mjs"), skip: []string{"node "}, says: "a.md:5: SKIPPED: node x.mjs"},
 		{name: "nothing to run", text: "```text\nx\n```\n", wrong: "no block to run"},
 		{name: "a file", text: "```js\n// x.mjs\nexport {}\n```\n" + sh("cat x.mjs\n# → // x.mjs…export {}"), says: "a.md:2: ok"},

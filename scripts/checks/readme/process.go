@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +23,7 @@ const (
 	stopTimeout  = 45 * time.Second
 )
 
-// shell is a POSIX shell that runs one command after another.
+// shell is a POSIX shell that runs one command after another. It exits when a command fails.
 type shell struct {
 	cmd            *exec.Cmd
 	stdin          io.WriteCloser
@@ -34,7 +33,7 @@ type shell struct {
 
 func newShell(ctx context.Context, dir, temporary string, env []string) (*shell, error) {
 	s := &shell{stdout: filepath.Join(temporary, "stdout"), stderr: filepath.Join(temporary, "stderr")}
-	s.cmd = exec.CommandContext(ctx, "sh")
+	s.cmd = exec.CommandContext(ctx, "sh", "-e")
 	s.cmd.Dir, s.cmd.Env = dir, env
 	s.cmd.Stdout, s.cmd.Stderr = os.Stdout, os.Stderr
 	codes, write, err := os.Pipe()
@@ -56,15 +55,16 @@ func (s *shell) run(command string) (r result, err error) {
 	if _, err := fmt.Fprintf(s.stdin, frame, command, s.stdout, s.stderr); err != nil {
 		return r, fmt.Errorf("the shell has exited: %w", err)
 	}
-	if _, err := fmt.Fscanln(s.codes, &r.code); err != nil {
-		return r, errors.New("the shell exited during this command")
-	}
+	_, exited := fmt.Fscanln(s.codes, &r.code)
 	stdout, err := os.ReadFile(s.stdout)
 	if err != nil {
 		return r, err
 	}
 	stderr, err := os.ReadFile(s.stderr)
 	r.stdout, r.stderr = string(stdout), string(stderr)
+	if err == nil && exited != nil {
+		err = fmt.Errorf("a command failed, or the shell exited:\n%s%s", r.stdout, r.stderr)
+	}
 	return r, err
 }
 
@@ -84,7 +84,7 @@ type service struct {
 }
 
 func startService(command, address, dir string, env []string) (*service, error) {
-	s := &service{address: address, cmd: exec.Command("sh", "-c", command), exited: make(chan struct{})}
+	s := &service{address: address, cmd: exec.Command("sh", "-ec", command), exited: make(chan struct{})}
 	s.cmd.Dir, s.cmd.Env = dir, env
 	s.cmd.Stdout, s.cmd.Stderr = &s.output, &s.output
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
