@@ -29,9 +29,11 @@ type Recorder struct {
 	Specs []store.Spec
 }
 
-// Open implements store.DB. It returns no usable engine.
+// Open implements store.DB. It returns no usable engine. A collection that is opened again is recorded once.
 func (r *Recorder) Open(spec store.Spec) store.Engine {
-	r.Specs = append(r.Specs, spec)
+	if !slices.ContainsFunc(r.Specs, func(s store.Spec) bool { return s.Name == spec.Name }) {
+		r.Specs = append(r.Specs, spec)
+	}
 	return nil
 }
 

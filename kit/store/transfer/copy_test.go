@@ -55,7 +55,9 @@ func specs() []store.Spec {
 	store.Open[paper](&r, store.Spec{
 		Name: "papers", Search: []string{"title"}, Indexes: []store.Index{{Fields: []string{"title"}, Unique: true}, {Fields: []string{"createdAt"}}},
 	})
-	store.Open[plain](&r, store.Spec{Name: "plain"})
+	for range 2 { // as two modules that share a collection
+		store.Open[plain](&r, store.Spec{Name: "plain"})
+	}
 	store.Open[plain](&r, store.Spec{Name: "nothing", Indexes: []store.Index{{Fields: []string{"name"}}}})
 	return r.Specs
 }
