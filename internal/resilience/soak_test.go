@@ -169,7 +169,9 @@ func TestCheckEmpty(t *testing.T) {
 	must(t, checkEmpty(t.Context(), address))
 	db, err := engines.Open(t.Context(), address)
 	must(t, err)
-	store.Open[struct{ store.Meta }](db, store.Spec{Name: "orders"})
+	store.Open[struct {
+		store.Meta `bson:",inline"`
+	}](db, store.Spec{Name: "orders"})
 	must(t, errors.Join(db.Prepare(t.Context()), db.Close()))
 	if err := checkEmpty(t.Context(), address); err == nil {
 		t.Error("a database with a collection is empty")

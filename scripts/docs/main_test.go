@@ -12,7 +12,7 @@ import (
 )
 
 // routes are the routes of the runtime.
-const routes = `{"routes": [{"method": "POST", "path": "/batch"}, {"method": "GET", "path": "/changes"}, {"method": "GET", "path": "/emails"}]}`
+const routes = `{"routes": [{"method": "POST", "path": "/batch"}, {"method": "GET", "path": "/changes"}, {"method": "GET", "path": "/emails"}, {"method": "POST", "path": "/emails/:id/retry"}, {"method": "DELETE", "path": "/emails/:id"}, {"method": "GET", "path": "/jobs"}, {"method": "POST", "path": "/jobs/:name/run"}]}`
 
 // TestRun writes the documents of a project in which a generator was killed, and finds them up to date.
 func TestRun(t *testing.T) {

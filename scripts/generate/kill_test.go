@@ -55,7 +55,8 @@ func wait(t *testing.T, cmd *exec.Cmd) int {
 
 // fakeMain prints the routes of the runtime and of the resources in the registry. Compiling the service would take longer.
 const fakeMain = `func main() {
-	rows := "{\"method\": \"POST\", \"path\": \"/batch\"}, {\"method\": \"GET\", \"path\": \"/changes\"}, {\"method\": \"GET\", \"path\": \"/emails\"}"
+	rows := "{\"method\": \"POST\", \"path\": \"/batch\"}, {\"method\": \"GET\", \"path\": \"/changes\"}, {\"method\": \"GET\", \"path\": \"/emails\"}, " +
+		"{\"method\": \"POST\", \"path\": \"/emails/:id/retry\"}, {\"method\": \"DELETE\", \"path\": \"/emails/:id\"}, {\"method\": \"GET\", \"path\": \"/jobs\"}, {\"method\": \"POST\", \"path\": \"/jobs/:name/run\"}"
 	for _, name := range []string{"note", "page"} {
 		if strings.Contains(registry, name+".New(") {
 			for _, route := range []string{"POST /%ss", "GET /%ss", "GET /%ss/:id", "PUT /%ss/:id", "PATCH /%ss/:id", "DELETE /%ss/:id"} {

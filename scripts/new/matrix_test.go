@@ -56,7 +56,7 @@ func (a answers) String() string {
 // TestMatrix makes projects of the real template. Each has generated documents that are up to date, builds, and passes go
 // vet and its own tests.
 func TestMatrix(t *testing.T) {
-	if all := choices(); len(sets()) != 4098 || len(all) != 16386 {
+	if all := choices(); len(sets()) != 8194 || len(all) != 32770 {
 		t.Fatalf("%d sets of components, %d projects", len(sets()), len(all))
 	}
 	if testing.Short() {
