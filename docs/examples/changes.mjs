@@ -11,6 +11,7 @@ await api.articles.follow({
     articles.clear()
     for await (const article of api.articles.all()) articles.set(article.id, article)
     console.log(`loaded (${articles.size} articles)`)
+    if ([...articles.values()].some(({ title }) => title === 'the last one')) stop.abort()
   },
   onChange({ event, data }) {
     if (event === 'deleted') articles.delete(data.id)

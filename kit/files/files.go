@@ -231,7 +231,8 @@ const maxReleased = 500
 
 // Release marks that no record refers to the files from now on. The sweep deletes them an hour later. Files that do not exist are
 // skipped. Of more than maxReleased files, it leaves the rest to the sweep, which finds them within 12 hours. Call Release with the
-// context of the DB.Together that writes or deletes the record, before that write. If the write fails, call Restore after the Together.
+// context of the DB.Together that writes or deletes the record, before that write. If a change fails, call Restore after the
+// Together; after a failed deletion, the sweep restores them.
 func (f *Files) Release(ctx context.Context, id ...store.ID) error {
 	freed := map[store.ID]int64{} // bytes by uploader
 	for _, one := range id[:min(len(id), maxReleased)] {
