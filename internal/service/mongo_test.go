@@ -158,7 +158,7 @@ func TestMongoListsUseIndexes(t *testing.T) {
 	deliveries := webhook.Header.Get("Location") + "/deliveries"
 	explains := false
 	for list, queries := range lists(t) {
-		list = strings.Replace(list, "/webhooks/{id}/deliveries", deliveries, 1)
+		list = strings.NewReplacer("/webhooks/{id}/deliveries", deliveries, "/users/{id}", "/users/"+admin.ID).Replace(list)
 		for _, query := range queries {
 			path := list + "?count=false&limit=1" + strings.ReplaceAll(query, "{userId}", admin.ID)
 			w.take()
