@@ -13,6 +13,7 @@ import { Reference } from './reference.js'
 import { api, hrefOf, lists, setApi, useAddress } from './router.js'
 import { Changes, Emails, Evaluation, Jobs, Webhooks, WebhookScreen } from './service.js'
 import { SignIn, SignInAgain } from './signin.js'
+import { flush } from './trash.js'
 
 const documentURL = new URL('openapi.json', location.href).href
 
@@ -57,7 +58,7 @@ function Route({ path, query }) {
   if (webhook && api().operation('GET', '/webhooks/{id}')) return html`<${WebhookScreen} key=${path} id=${webhook[1]} query=${query} />`
   if (path === '/policies/evaluate' && api().operation('POST', path)) return html`<${Evaluation} />`
   for (const resource of api().resources) {
-    const match = path.match(resource.pattern)
+    const match = /^(\/[\w-]+)*\/?$/.test(path) && path.match(resource.pattern) // no path leaves its resource, as /.. would
     if (!match) continue
     const id = match[1], collection = id ? path.slice(0, -id.length - 1) : path
     const trail = html`${resource.parent && html`<${ParentTrail} resource=${resource} path=${collection} />`}${id && html`<a href=${hrefOf(collection, lists.get(collection)?.query)}>${resource.label}</a>`}`
@@ -104,6 +105,7 @@ function Shell({ tag }) {
   const leave = async () => {
     if (unsaved.length && !await confirm('Sign out?', 'Changes that are not saved are lost.', 'Sign out')) return
     unsaved.forEach(dropDraft)
+    await flush()
     await signOut().catch(() => {})
     location.reload()
   }
@@ -131,7 +133,7 @@ function App() {
   let content
   if (!started) content = html`<main class="door"><h1><img src="icon.svg" alt="" width="28" height="28" /> <bdi>${service.name}</bdi></h1><${SignIn} onDone=${() => setStarted(true)} /></main>`
   else if (loaded.data?.tag !== undefined) content = html`<${Shell} tag=${loaded.data.tag} />`
-  else if (loaded.error) content = html`<main class="door"><h1><bdi>${service.name}</bdi></h1><${Failure} error=${loaded.error} retry=${loaded.reload} /><button type="button" onClick=${() => signOut().finally(() => location.reload())}>Sign out</button></main>`
+  else if (loaded.error) content = html`<main class="door"><h1><bdi>${service.name}</bdi></h1><${Failure} error=${loaded.error} retry=${loaded.reload} /><button type="button" onClick=${() => flush().then(signOut).finally(() => location.reload())}>Sign out</button></main>`
   else content = html`<main class="door"><h1><bdi>${service.name}</bdi></h1><${Loading} /></main>`
   return html`${content}<${SignInAgain} /><${Confirmations} /><${Toasts} />`
 }

@@ -4,29 +4,34 @@ import { useRef, useState } from 'preact/hooks'
 import { call, newKey } from './session.js'
 import { Dialog, html, plural } from './ui.js'
 import { labelOf } from './document.js'
-import { focusError, Labelled, valueFor } from './fields.js'
+import { focusError, invalidOf, Labelled, valueFor } from './fields.js'
 
 const SIZE = 100
 
-/** Runs an operation for each row, from the function of a row. stop.now ends it. Resolves to the failures. */
-async function run(rows, operationOf, batched, stop, onDone) {
-  const failures = []
+/** A replacer of JSON.stringify for the body of an operation: a string that begins with $ is not a reference. */
+const escaped = (_, value) => (typeof value === 'string' && value.startsWith('$') ? `$${value}` : value)
+
+/** Reports whether all further requests fail until the admin signs in. */
+const needsSignIn = (problem) => problem.status === 401 || problem.code === 'reauthentication_required'
+
+/** Runs an operation for each row, from the function of a row, and adds those that fail to failures. stop.now ends it. */
+async function run(rows, operationOf, batched, stop, failures, onDone) {
   let batch = batched
   for (let i = 0; i < rows.length && !stop.now;) {
     if (batch && rows.length > 1) {
       const part = rows.slice(i, i + SIZE)
-      const operations = part.map(operationOf).map(({ etag, ...operation }) => ({ ...operation, ifMatch: etag }))
+      const operations = part.map(operationOf).map(({ etag, body, ...operation }) => ({ ...operation, ifMatch: etag, body: body && JSON.parse(JSON.stringify(body, escaped)) }))
       try {
         await call('POST', '/batch', { body: { operations }, key: newKey() })
         i += part.length
         onDone(i)
         continue
       } catch (problem) {
-        if (problem.status === 0 || problem.status >= 500 && problem.status !== 501) throw problem
+        if (needsSignIn(problem) || problem.status === 0 || problem.status >= 500 && problem.status !== 501) throw problem
         batch = problem.status !== 501 // without transactions, no batch is possible
         // One operation failed, so the batch changed nothing: its rows follow one by one.
         for (const row of part) {
-          if (stop.now) return failures
+          if (stop.now) return
           await one(row, operationOf, failures)
           onDone(++i)
         }
@@ -36,7 +41,6 @@ async function run(rows, operationOf, batched, stop, onDone) {
     await one(rows[i], operationOf, failures)
     onDone(++i)
   }
-  return failures
 }
 
 async function one(row, operationOf, failures) {
@@ -44,7 +48,7 @@ async function one(row, operationOf, failures) {
   try {
     await call(method, path, { body, etag })
   } catch (problem) {
-    if (problem.status === 0) throw problem
+    if (needsSignIn(problem) || problem.status === 0) throw problem
     if (method === 'DELETE' && problem.status === 404) return
     const errors = Object.values(problem.errors).flat().map((error) => error.message)
     failures.push({ row, text: problem.status === 412 ? 'Somebody else has changed it.' : [problem.detail, ...errors].join(' ') })
@@ -58,13 +62,14 @@ function ChangeDialog({ resource, count, onClose, onStart }) {
   const newest = useRef()
   newest.current = value
   const field = fields.find((field) => field.name === name)
+  const yesOrNo = field.type === 'boolean' && !field.schema.nullable
   const [missing, setMissing] = useState(false)
   const submit = async (event) => {
     event.preventDefault()
     document.activeElement.blur()
     await new Promise(requestAnimationFrame)
     const text = newest.current
-    if ((text === undefined && field.required) || text?.message) {
+    if ((text === undefined && (field.required || yesOrNo)) || invalidOf({ text }).length) {
       setMissing(true)
       return focusError()
     }
@@ -73,24 +78,24 @@ function ChangeDialog({ resource, count, onClose, onStart }) {
   return html`<${Dialog} title=${`Change ${plural(count, 'record')}`} onClose=${onClose}><form onSubmit=${submit}>
     <div class="field"><label for="bulk-field">Field</label><div class="control"><select id="bulk-field" value=${name} onChange=${(event) => { setName(event.target.value); setValue(undefined); setMissing(false) }}>
       ${fields.map((field) => html`<option key=${field.name} value=${field.name}>${field.label}</option>`)}</select></div></div>
-    <${Labelled} key=${name} field=${{ ...field, label: 'New value' }} value=${value} onChange=${setValue} errors=${missing ? ['A value is required.'] : undefined} />
+    <${Labelled} key=${name} field=${{ ...field, label: 'New value', optional: true, required: field.required || yesOrNo }} value=${value} onChange=${setValue} errors=${missing ? ['A value is required.'] : undefined} />
     <footer><button type="button" onClick=${onClose}>Cancel</button><button class="main">Change ${plural(count, 'record')}</button></footer>
   </form></${Dialog}>`
 }
 
 /** The bar that acts on the selected rows. */
-export function BulkBar({ resource, path, selected, clear, reload }) {
+export function BulkBar({ resource, path, rows, select, reload }) {
   const [dialog, setDialog] = useState()
   const [state, setState] = useState()
   const stop = useRef({})
-  const rows = [...selected.values()]
   const start = async (verb, operationOf) => {
     stop.current = { now: false }
     setDialog('progress')
-    setState({ verb, done: 0, failures: [] })
+    const failures = []
+    setState({ verb, done: 0, failures })
     try {
-      const failures = await run(rows, operationOf, resource.batch, stop.current, (done) => setState((state) => ({ ...state, done })))
-      setState((state) => ({ ...state, failures, over: true, stopped: stop.current.now }))
+      await run(rows, operationOf, resource.batch, stop.current, failures, (done) => setState((state) => ({ ...state, done })))
+      setState((state) => ({ ...state, over: true, stopped: stop.current.now }))
     } catch (problem) {
       setState((state) => ({ ...state, over: true, problem }))
     }
@@ -100,13 +105,14 @@ export function BulkBar({ resource, path, selected, clear, reload }) {
   const change = (field, value) => start('changed', (row) => ({ method: 'PATCH', path: `${path}/${row.id}`, etag: row.etag, body: { [field.name]: valueFor(field, value) } }))
   const close = () => {
     setDialog(undefined)
-    if (!state?.failures.length && !state?.problem && !state?.stopped) clear()
+    const open = new Set([...state.failures.map(({ row }) => row.id), ...rows.slice(state.done).map((row) => row.id)])
+    select(rows.filter((row) => open.has(row.id)))
   }
   const many = plural(rows.length, 'record')
   return html`<div class="bulk" role="region" aria-label="Selection"><b>${plural(rows.length, 'record')} selected</b>
       ${resource.change && html`<button type="button" onClick=${() => setDialog('change')}>Change…</button>`}
       ${resource.remove && html`<button type="button" class="danger" onClick=${() => setDialog('delete')}>Delete…</button>`}
-      <button type="button" class="quiet" onClick=${clear}>Clear selection</button></div>
+      <button type="button" class="quiet" onClick=${() => select([])}>Clear selection</button></div>
     ${dialog === 'change' && html`<${ChangeDialog} resource=${resource} count=${rows.length} onClose=${() => setDialog(undefined)} onStart=${change} />`}
     ${dialog === 'delete' && html`<${Dialog} title=${`Delete ${many}?`} onClose=${() => setDialog(undefined)}>
       <p>You cannot undo this. Records that refer to them may be deleted or changed, too.</p>

@@ -42,7 +42,7 @@ function chosenColumns(resource, query) {
 }
 
 /** Returns the filters in the address that the list has. */
-export const filtersOf = (resource, query) => [...query].filter(([name]) => !own.includes(name) && name in resource.parameters)
+export const filtersOf = (resource, query) => [...query].filter(([name]) => !own.includes(name) && Object.hasOwn(resource.parameters, name) && Object.hasOwn(resource.filters, name.split('[')[0]))
 
 /** Returns the query of the API for the state. */
 export function queryOf(resource, query, columns) {
@@ -137,7 +137,12 @@ export function ListScreen({ resource, path, query, trail, extra }) {
   const [selected, setSelected] = useState(new Map())
   const [, redraw] = useState(0)
   const search = useRef()
-  useEffect(() => onTrash(() => redraw((n) => n + 1)), [])
+  useEffect(() => onTrash((deleted) => {
+    redraw((n) => n + 1)
+    if (!deleted) return
+    list.setData((page) => page && { ...page, rows: page.rows.filter((row) => `${path}/${row.id}` !== deleted) })
+    list.reload()
+  }), [])
   useEvent('keydown', (event) => {
     if (event.key === '/' && !typing(event) && search.current) {
       event.preventDefault()
@@ -223,6 +228,7 @@ export function ListScreen({ resource, path, query, trail, extra }) {
         <button type="button" onClick=${() => history.back()}>Back</button>`}
       ${list.data.next && html`<a class="button" rel="next" href=${hrefOf(path, (() => { const next = new URLSearchParams(query); next.set('after', list.data.next); next.set('from', from + list.data.rows.length); return next })())}>Next page</a>`}
     </nav>`}
-    ${selected.size > 0 && html`<${BulkBar} resource=${resource} path=${path} selected=${selected} clear=${() => setSelected(new Map())} reload=${list.reload} />`}
+    ${selected.size > 0 && html`<${BulkBar} resource=${resource} path=${path} rows=${[...selected.values()].map((row) => list.data?.rows.find((other) => other.id === row.id) ?? row)}
+      select=${(rows) => setSelected(new Map(rows.map((row) => [row.id, row])))} reload=${list.reload} />`}
   </${Screen}>`
 }
