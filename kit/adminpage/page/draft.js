@@ -2,13 +2,13 @@
 
 import { useRef, useState } from 'preact/hooks'
 import { useEvent } from './ui.js'
-import { Invalid } from './fields.js'
+import { readInvalid } from './fields.js'
 
 const prefix = 'draft of '
 
 function readDraft(key) {
   if (!key) return null
-  try { return JSON.parse(sessionStorage.getItem(prefix + key)) } catch { return null }
+  try { return JSON.parse(sessionStorage.getItem(prefix + key), readInvalid) } catch { return null }
 }
 
 export const dropDraft = (key) => sessionStorage.removeItem(prefix + key)
@@ -19,17 +19,17 @@ export const drafts = () => Object.keys(sessionStorage).filter((key) => key.star
 /** Reports whether two values are the same in JSON. */
 export const same = (a, b) => a === b || JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
 
-/** Returns the changes of a form with the fields. Without a key, they are not kept. base is the record that they change, and etag its version. */
-export function useEdits(key, fields) {
+/** Returns the changes of a form with the fields. Without a key, they are not kept. base is the record that they change, and etag its version; initial is a record that does not change. */
+export function useEdits(key, fields, initial) {
   const kept = useRef()
   kept.current ??= { found: readDraft(key) }
   const state = useRef()
-  state.current ??= { edits: kept.current.found?.edits ?? {}, base: kept.current.found?.base, etag: kept.current.found?.etag }
+  state.current ??= { edits: kept.current.found?.edits ?? {}, base: initial ?? kept.current.found?.base, etag: kept.current.found?.etag }
   const [, redraw] = useState(0)
   const secret = (name) => fields.find((field) => field.name === name)?.type === 'password'
   const store = () => {
     if (!key) return redraw((n) => n + 1)
-    const edits = Object.fromEntries(Object.entries(state.current.edits).filter(([name, value]) => !secret(name) && !(value instanceof Invalid)))
+    const edits = Object.fromEntries(Object.entries(state.current.edits).filter(([name]) => !secret(name)))
     try {
       if (Object.keys(edits).length) sessionStorage.setItem(prefix + key, JSON.stringify({ ...state.current, edits, at: Date.now() }))
       else dropDraft(key)
@@ -57,6 +57,13 @@ export function useEdits(key, fields) {
     setEdits: (edits) => set({ edits }),
     /** Sets the record that the form changes. */
     rebase: (base, etag) => set({ base, etag }),
+    /** Ends the edits that are stored in the record. What the admin has entered since stays, also a return to the former value. */
+    saved(sent, record, etag) {
+      const { edits, base } = state.current
+      const former = Object.fromEntries(Object.keys(sent).map((name) => [name, base?.[name] ?? null]))
+      kept.current.found = null
+      set({ edits: Object.fromEntries(Object.entries({ ...former, ...edits }).filter(([name, value]) => !(name in sent && same(value, sent[name])))), base: record, etag })
+    },
     reset() {
       kept.current.found = null
       set({ edits: {} })

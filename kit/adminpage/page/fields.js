@@ -17,24 +17,25 @@ export function briefJSON(value, length = 160) {
 /** Reports whether a value is a link that a browser may open: javascript: and data: are none. */
 const isLink = (value) => /^https?:\/\//i.test(value)
 
-/** Shows a value of a record in a list. */
-export function Cell({ field, record }) {
+/** Shows a value of a record: its beginning, or all of it if full is set. */
+export function Cell({ field, record, full }) {
+  const cut = full ? (text) => text : short
   const value = record[field.name]
   if (value === undefined || value === null || value === '' || (Array.isArray(value) && !value.length)) return none
   switch (field.type) {
     case 'reference': return html`<${Reference} name=${field.reference} id=${value} record=${record.expand?.[field.name]} />`
-    case 'references': return value.slice(0, 3).map((id, i) => html`${i > 0 && ', '}<${Reference} key=${id} name=${field.reference} id=${id} record=${record.expand?.[field.name]?.[i]} />`)
+    case 'references': return (full ? value : value.slice(0, 3)).map((id, i) => html`${i > 0 && ', '}<${Reference} key=${id} name=${field.reference} id=${id} record=${record.expand?.[field.name]?.[i]} />`)
     case 'boolean': return value ? 'Yes' : 'No'
     case 'enum': return html`<span class="tag">${value}</span>`
     case 'time': return html`<${Time} value=${value} />`
     case 'date': return html`<span class="number">${formatDate(value)}</span>`
     case 'number': return typeof value === 'number' && Number.isSafeInteger(value) ? formatNumber(value) : String(value)
-    case 'file': return html`<bdi>${short(value.name, 40)}</bdi> <small>${formatSize(value.size)}</small>`
+    case 'file': return html`<bdi>${cut(value.name, 40)}</bdi> <small>${formatSize(value.size)}</small>`
     case 'files': return `${value.length} ${value.length === 1 ? 'file' : 'files'}`
-    case 'list': return html`<bdi>${short(value.slice(0, 20).join(', '))}</bdi>`
-    case 'object': case 'map': case 'json': return html`<code dir="ltr">${briefJSON(value)}</code>`
-    case 'url': return isLink(value) ? html`<a href=${value} target="_blank" rel="noopener noreferrer"><bdi>${short(value, 60)}</bdi></a>` : html`<bdi>${short(value)}</bdi>`
-    default: return html`<bdi>${short(String(value))}</bdi>`
+    case 'list': return html`<bdi>${cut((full ? value : value.slice(0, 20)).join(', '))}</bdi>`
+    case 'object': case 'map': case 'json': return html`<code dir="ltr">${full ? JSON.stringify(value, null, 2) : briefJSON(value)}</code>`
+    case 'url': return isLink(value) ? html`<a href=${value} target="_blank" rel="noopener noreferrer"><bdi>${cut(value, 60)}</bdi></a>` : html`<bdi>${cut(value)}</bdi>`
+    default: return html`<bdi>${cut(String(value))}</bdi>`
   }
 }
 
@@ -43,10 +44,17 @@ export class Invalid {
   constructor(text, message) {
     Object.assign(this, { text, message })
   }
+
+  toJSON() {
+    return { 'invalid text': this.text, message: this.message }
+  }
 }
 
-/** Returns the first invalid text in the values of a form, by field. */
-export const invalidOf = (edits) => Object.entries(edits).filter(([, value]) => value instanceof Invalid)
+/** A reviver of JSON.parse for drafts, which may have invalid texts. */
+export const readInvalid = (_, value) => (typeof value?.['invalid text'] === 'string' ? new Invalid(value['invalid text'], value.message) : value)
+
+/** Returns the fields with invalid texts in the values of a form. Objects have them as properties. */
+export const invalidOf = (edits) => Object.entries(edits).filter(([, value]) => value instanceof Invalid || (typeof value === 'object' && Object.values(value ?? {}).some((item) => item instanceof Invalid)))
 
 /** Returns the time in the form of datetime-local. */
 function toLocal(value) {
@@ -128,9 +136,9 @@ function ReferencesInput({ field, value, onChange, ...rest }) {
 
 function ObjectInput({ schema, value, onChange, id }) {
   const change = (name, item) => {
-    const next = { ...(value instanceof Invalid ? {} : value), [name]: item }
+    const next = { ...value, [name]: item }
     if (item === undefined) delete next[name]
-    onChange(item instanceof Invalid ? new Invalid(item.text, item.message) : Object.keys(next).length ? next : undefined)
+    onChange(Object.keys(next).length ? next : undefined)
   }
   return html`<fieldset id=${id} tabindex="-1">${Object.entries(schema.properties).map(([name, item]) => {
     const resolved = resolve(item)

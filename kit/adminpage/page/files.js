@@ -6,10 +6,10 @@ import { Action, formatSize, html, save, useBlob } from './ui.js'
 
 const previews = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 
-/** Stores a file of a field of the record at the path. Resolves to the record. */
-export async function sendFile(field, path, file, onProgress) {
+/** Stores a file of a field of the record at the path. etag is the version of a record whose file is replaced. Resolves to the record. */
+export async function sendFile(field, path, file, onProgress, etag) {
   const query = new URLSearchParams({ filename: file.name })
-  return (await transfer(field.type === 'files' ? 'POST' : 'PUT', `${path}/${field.name}?${query}`, { body: file, onProgress })).json()
+  return (await transfer(field.type === 'files' ? 'POST' : 'PUT', `${path}/${field.name}?${query}`, { body: file, onProgress, etag })).json()
 }
 
 function Preview({ path, file }) {
@@ -40,7 +40,7 @@ export function FileField({ field, path, record, editable, onChange, pending, on
     const upload = { current: { file, part: 0 } }
     setUploads((all) => [...all, upload.current])
     try {
-      await onChange(sendFile(field, path, file, (part) => update(upload, { part })))
+      await onChange(sendFile(field, path, file, (part) => update(upload, { part }), list ? undefined : record.etag))
       setUploads((all) => all.filter((other) => other !== upload.current))
     } catch (problem) {
       update(upload, { problem })

@@ -4,13 +4,13 @@ import { useState } from 'preact/hooks'
 import { call } from './session.js'
 import { Action, Failure, html, Loading, Table, useLoad } from './ui.js'
 import { fieldsOf } from './document.js'
-import { errorsOf, focusError, invalidOf, Labelled } from './fields.js'
-import { same, useEdits } from './draft.js'
+import { errorsOf, focusError, invalidOf, Labelled, valueFor } from './fields.js'
+import { useEdits } from './draft.js'
 
 /** A form of the body of an operation. initial has the values of a record, of which only changes are sent. */
 export function OperationForm({ operation, initial, draft, label, except = [], submit, onCancel, reset = true }) {
   const fields = fieldsOf(operation, { except: ['code', 'recovery_code', 'access_token', ...except] })
-  const form = useEdits(draft, fields)
+  const form = useEdits(draft, fields, initial)
   const [problem, setProblem] = useState()
   const [busy, setBusy] = useState(false)
   const { byField, rest } = errorsOf(problem, fields.map((field) => field.name))
@@ -22,7 +22,8 @@ export function OperationForm({ operation, initial, draft, label, except = [], s
     setBusy(true)
     setProblem(undefined)
     try {
-      const body = Object.fromEntries(Object.entries(form.edits).filter(([name, value]) => (initial ? !same(value, initial[name]) : value !== null)))
+      const body = initial ? Object.fromEntries(fields.filter(({ name }) => name in form.edits).map((field) => [field.name, valueFor(field, form.edits[field.name] ?? undefined)]))
+        : Object.fromEntries(Object.entries(form.edits).filter(([, value]) => value !== null))
       await submit(body)
       if (reset) form.reset()
     } catch (problem) {

@@ -31,14 +31,14 @@ function Conflict({ fields, base, edits, theirs, onResolve, onDiscard }) {
   const ref = useRef()
   useEffect(() => { ref.current.focus() }, [])
   const resolveAll = () => onResolve(Object.fromEntries(Object.entries(edits).filter(([name, value]) => (mine[name] ?? true) && !same(value, theirs[name]))))
-  const show = (field, record) => html`<div class="value"><${Cell} field=${field} record=${record} /></div>`
+  const show = (field, record) => html`<div class="value"><${Cell} full field=${field} record=${record} /></div>`
   return html`<section class="conflict" aria-labelledby="conflict" tabindex="-1" ref=${ref}>
     <h2 id="conflict">Somebody else has saved this record</h2>
     <p>Nothing is lost. ${both.length ? 'Choose the value to keep for each field that you both have changed.' : 'You have changed different fields.'}</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Comparison"><table class="compare"><thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">Yours</th><th scope="col">Theirs</th></tr></thead>
       <tbody>${changed.map((field) => {
         const choice = both.includes(field)
-        const option = (isMine, record) => html`<label><input type="radio" name=${`keep-${field.name}`} checked=${mine[field.name] === isMine} onChange=${() => setMine({ ...mine, [field.name]: isMine })} />${show(field, record)}</label>`
+        const option = (isMine, record) => html`<label><input type="radio" aria-label=${`${field.label}: ${isMine ? 'yours' : 'theirs'}`} name=${`keep-${field.name}`} checked=${mine[field.name] === isMine} onChange=${() => setMine({ ...mine, [field.name]: isMine })} />${show(field, record)}</label>`
         return html`<tr key=${field.name}><th scope="row">${field.label}</th><td>${show(field, base)}</td>
           <td>${field.name in edits ? (choice ? option(true, edits) : show(field, edits)) : html`<span class="none">not changed</span>`}</td>
           <td>${same(base[field.name], theirs[field.name]) ? html`<span class="none">not changed</span>` : choice ? option(false, theirs) : show(field, theirs)}</td></tr>`
@@ -53,7 +53,7 @@ function Facts({ resource, record, path, fields, children }) {
   const nested = api().resources.filter((other) => other.parent === resource.name && other.list)
   const rest = [...fields, ...resource.fields.filter((field) => ['userId', 'organizationId', 'createdAt', 'updatedAt', 'id'].includes(field.name) && field.shown && !fields.includes(field))]
   return html`<aside class="facts" aria-label="Facts"><dl>${rest.filter((field) => !isFile(field)).map((field) => html`<div key=${field.name}><dt>${field.label}</dt>
-      <dd>${field.name === 'id' ? html`<code>${record.id}</code>` : html`<${Cell} field=${field} record=${record} />`}</dd></div>`)}</dl>
+      <dd>${field.name === 'id' ? html`<code>${record.id}</code>` : html`<${Cell} full field=${field} record=${record} />`}</dd></div>`)}</dl>
     ${(nested.length > 0 || children) && html`<ul>${nested.map((other) => html`<li key=${other.name}><a href=${hrefOf(`${path}/${other.path.split('/').pop()}`)}>${other.label}</a></li>`)}${children}</ul>`}
   </aside>`
 }
@@ -111,8 +111,7 @@ function RecordForm({ resource, path, id, trail, loaded, panels }) {
       const changes = fields.filter((field) => field.name in edits)
       const body = Object.fromEntries(changes.map((field) => [field.name, valueFor(field, edits[field.name] ?? undefined)]))
       const saved = await call('PATCH', own, { body, etag: etag ?? form.etag })
-      form.reset()
-      form.rebase({ ...saved, expand: undefined }, saved.etag)
+      form.saved(edits, { ...saved, expand: undefined }, saved.etag)
       setTheirs(undefined)
       loaded.setData(() => saved)
       forgetRecords()
@@ -163,14 +162,18 @@ function RecordForm({ resource, path, id, trail, loaded, panels }) {
     location.hash = neighbors.back
     trash(own, record.etag, label, () => { location.hash = hrefOf(own) })
   }
-  const removeNow = resource.remove?.['x-caller'] !== 'step-up'
+  const canUndo = resource.remove?.['x-caller'] !== 'step-up'
   const [asking, setAsking] = useState(false)
   /** Waits for a change of a file, after which the record has a new version. */
   const changed = async (change) => {
-    const over = change.then(() => call('GET', own)).then((next) => {
+    const read = () => call('GET', own).then((next) => {
       const clash = Object.keys(form.edits).some((name) => !same(form.base[name], next[name]))
       if (!clash) form.rebase(next, next.etag) // else the comparison shows it when the form is saved
       loaded.setData(() => next)
+    })
+    const over = change.then(read, async (problem) => {
+      if ([412, 0].includes(problem.status)) await read().catch(() => {}) // somebody else may have saved the record; 412 is not readable during an upload
+      throw problem
     })
     transfers.current.add(over)
     await over.finally(() => transfers.current.delete(over))
@@ -179,7 +182,7 @@ function RecordForm({ resource, path, id, trail, loaded, panels }) {
   return html`<${Screen} title=${label} trail=${trail} tags=${dirty > 0 && html`<span class="tag warn">${plural(dirty, 'unsaved change')}</span>`} actions=${html`
       ${neighbors.previous && html`<a class="button quiet" href=${hrefOf(`${path}/${neighbors.previous}`)} aria-keyshortcuts="p" title="Previous record (p)">Previous</a>`}
       ${neighbors.next && html`<a class="button quiet" href=${hrefOf(`${path}/${neighbors.next}`)} aria-keyshortcuts="n" title="Next record (n)">Next</a>`}
-      ${resource.remove && html`<button type="button" onClick=${removeNow ? remove : () => setAsking(true)}>Delete${removeNow ? '' : '…'}</button>`}
+      ${resource.remove && html`<button type="button" onClick=${canUndo ? remove : () => setAsking(true)}>Delete${canUndo ? '' : '…'}</button>`}
       ${dirty > 0 && html`<button type="button" onClick=${discard}>Discard</button>`}
       ${fields.length > 0 && html`<button type="button" class="main" disabled=${!dirty || saving} aria-busy=${saving} onClick=${submit} aria-keyshortcuts="Control+S" title="Save (Ctrl+S)">Save</button>`}`}>
     ${form.restored && dirty > 0 && !theirs && html`<p class="note">Your changes of <${Time} value=${new Date(form.restored).toISOString()} /> are restored. They are not saved yet.</p>`}
@@ -192,7 +195,7 @@ function RecordForm({ resource, path, id, trail, loaded, panels }) {
             value=${field.name in form.edits ? form.edits[field.name] ?? undefined : (form.base ?? record)[field.name] ?? undefined} onChange=${(value) => form.change(field.name, value)} />`)}
         </form>`}
         ${files.map((field) => html`<${FileField} key=${field.name} field=${field} path=${own} record=${record} editable=${resource.hasFile(field)} onChange=${changed} />`)}
-        ${fields.length === 0 && html`<dl class="read">${resource.fields.filter((field) => field.shown && !isFile(field)).map((field) => html`<div key=${field.name}><dt>${field.label}</dt><dd><${Cell} field=${field} record=${record} /></dd></div>`)}</dl>`}
+        ${fields.length === 0 && html`<dl class="read">${resource.fields.filter((field) => field.shown && !isFile(field)).map((field) => html`<div key=${field.name}><dt>${field.label}</dt><dd><${Cell} full field=${field} record=${record} /></dd></div>`)}</dl>`}
       </div>
       <${Facts} resource=${resource} record=${record} path=${own} fields=${fields.length ? resource.fields.filter((field) => field.shown && !field.change && !['userId', 'organizationId', 'createdAt', 'updatedAt', 'id'].includes(field.name)) : []}>
         ${history && html`<li><a href=${hrefOf('/changes', { resource: resource.name, recordId: id })}>History</a></li>`}
