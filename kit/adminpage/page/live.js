@@ -19,7 +19,7 @@ export function useLiveRows(resource, path, list) {
     let after
     const poll = async () => {
       if (document.visibilityState !== 'visible') return
-      const { rows, next, resync } = await call('GET', `${path}/changes`, { query: { after, etags: true }, signal })
+      const { rows, next, resync } = await call('GET', `${path}/changes`, { query: { after, etags: true }, signal, quiet: true })
       const first = !after
       after = next
       if (first) return

@@ -103,7 +103,7 @@ function duration(seconds) {
 export function Jobs() {
   const list = useLoad((signal) => call('GET', '/jobs', { signal }), [])
   useEffect(() => {
-    const timer = setInterval(() => document.visibilityState === 'visible' && list.data?.rows.some((row) => row.running) && list.reload(), 3000)
+    const timer = setInterval(() => document.visibilityState === 'visible' && !list.error && list.data?.rows.some((row) => row.running) && list.reload(), 3000)
     return () => clearInterval(timer)
   })
   const run = has('POST', '/jobs/{name}/run')

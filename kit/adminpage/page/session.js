@@ -25,8 +25,10 @@ export const onSession = (listener) => {
 
 /** Signs in with a proof of the client. masterKey is for services that require it. */
 export function signIn(proof, masterKey) {
+  const former = user() && token()
   if (masterKey) connect(masterKey)
   return client.session.signIn(proof).then((user) => {
+    if (former) fetch(`${base}/auth`, { method: 'DELETE', headers: { Authorization: `Bearer ${former}` } }).catch(() => {}) // the new session replaces it
     listeners.forEach((listener) => listener())
     return user
   })
@@ -54,13 +56,13 @@ async function recover(problem) {
   return showing
 }
 
-/** Makes a request, again after a sign-in if it needs one. Resolves to the body, which has the ETag in the property etag. */
-export async function call(method, path, { query, body, etag, key, signal } = {}) {
+/** Makes a request, again after a sign-in if it needs one and is not quiet. Resolves to the body, which has the ETag in the property etag. */
+export async function call(method, path, { query, body, etag, key, signal, quiet } = {}) {
   for (;;) {
     try {
       return await client.request(method, path, { params: { query, header: { 'If-Match': etag, 'Idempotency-Key': key } }, body, signal })
     } catch (problem) {
-      if (signal?.aborted || !await recover(problem)) throw problem
+      if (quiet || signal?.aborted || !await recover(problem)) throw problem
     }
   }
 }

@@ -16,7 +16,6 @@ export function SignIn({ again, onDone, onCancel }) {
   const [challenge, setChallenge] = useState()
   const [busy, setBusy] = useState(false)
   const [first, setFirst] = useState(service.first && !again)
-  const [key, setKey] = useState()
   const run = async (job) => {
     setBusy(true)
     setProblem(undefined)
@@ -29,7 +28,10 @@ export function SignIn({ again, onDone, onCancel }) {
       onDone()
     } catch (error) {
       if (error.code === 'second_factor_required' && error.challenge) setChallenge(error.challenge)
-      else setProblem(error.status === 0 ? 'The service did not respond. Try again.' : error.detail ?? error.message)
+      else {
+        if (error.status === 401) setChallenge(undefined) // it has expired
+        setProblem(error.status === 0 ? 'The service did not respond. Try again.' : error.detail ?? error.message)
+      }
     } finally {
       setBusy(false)
     }
@@ -37,18 +39,16 @@ export function SignIn({ again, onDone, onCancel }) {
   const submit = (event) => {
     event.preventDefault()
     const { email, password, code, master } = Object.fromEntries(new FormData(event.target))
-    const masterKey = master || key
-    if (master) setKey(master)
     if (challenge) {
       const digits = code.replace(/\s/g, '')
       return run(() => signIn({ challenge, ...(/^\d{6}$/.test(digits) ? { code: digits } : { recovery_code: code.trim() }) }))
     }
     return run(async () => {
       if (first) {
-        await createAdmin({ email, password }, masterKey)
+        await createAdmin({ email, password }, master)
         setFirst(false)
       }
-      return signIn({ email, password }, service.masterKey ? masterKey : undefined)
+      return signIn({ email, password }, service.masterKey ? master : undefined)
     })
   }
   const buttons = (label) => html`<footer>${onCancel && html`<button type="button" onClick=${onCancel}>Cancel</button>`}<button class="main" aria-busy=${busy} disabled=${busy}>${label}</button></footer>`
@@ -62,9 +62,9 @@ export function SignIn({ again, onDone, onCancel }) {
     ${first && html`<p>This service has no administrator yet. Create the first one.</p>`}
     <${TextField} label="Email" name="email" type="email" autocomplete="username" value=${again?.email} readonly=${Boolean(again)} focus=${!again} />
     <${TextField} label="Password" name="password" type="password" autocomplete=${first ? 'new-password' : 'current-password'} focus=${Boolean(again)} />
-    ${(service.masterKey || first) && !key && html`<${TextField} label="Master key" name="master" type="password" autocomplete="off" hint="MASTER_KEY in the file .env. With PUBLIC_SIGNIN=true, sign-in needs none." />`}
+    ${(service.masterKey || first) && html`<${TextField} label="Master key" name="master" type="password" autocomplete="off" hint="MASTER_KEY in the file .env. With PUBLIC_SIGNIN=true, sign-in needs none." />`}
     ${buttons(first ? 'Create administrator' : 'Sign in')}
-    ${service.passkeys && !first && window.PublicKeyCredential && html`<button type="button" class="wide" disabled=${busy} onClick=${() => run(() => signIn({ passkey: true }, key))}>Sign in with a passkey</button>`}
+    ${service.passkeys && !first && window.PublicKeyCredential && html`<button type="button" class="wide" disabled=${busy} onClick=${(event) => { const { master } = event.target.form; run(() => signIn({ passkey: true }, master?.value)) }}>Sign in with a passkey</button>`}
     ${!first && !again && html`<p class="hint">To make a user an administrator, run <code>${service.name} admin EMAIL</code> in the directory of the service.</p>`}
   </form>`
 }
