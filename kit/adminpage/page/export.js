@@ -7,15 +7,15 @@ import { Dialog, formatNumber, html, Menu, save, toast } from './ui.js'
 
 const MOST = 200_000 // rows
 
-/** Reads a response to its end, unless it has more than MOST lines. */
-async function readLines(response, stop, onRows) {
+/** Reads a response to its end, unless it has more lines than most. A value in quotes may have several lines. */
+async function readLines(response, stop, most, onRows) {
   const parts = []
   let lines = 0
   for (const reader = response.body.getReader(); ;) {
     const { done, value } = await reader.read()
     if (done) return new Blob(parts)
     for (let i = value.indexOf(10); i >= 0; i = value.indexOf(10, i + 1)) lines++
-    if (lines > MOST + 1) {
+    if (lines > most + 1) {
       stop.abort()
       return undefined
     }
@@ -38,14 +38,15 @@ export function ExportMenu({ resource, path, query, total }) {
   const [running, setRunning] = useState()
   const [large, setLarge] = useState(false)
   const start = async (format) => {
-    if (total && !total.countCapped && total.count > MOST) return setLarge(true)
+    const exact = total && !total.countCapped
+    if (exact && total.count > MOST) return setLarge(true)
     const stop = new AbortController()
     setRunning({ stop, rows: 0 })
     const { expand, ...rest } = query
     try {
       const params = searchOf({ ...rest, format, ...(format === 'csv' && { bom: true }) })
       const response = await transfer('GET', `${path}?${params}`, { signal: stop.signal })
-      const blob = await readLines(response, stop, (rows) => setRunning({ stop, rows }))
+      const blob = await readLines(response, stop, exact ? Infinity : MOST, (rows) => setRunning({ stop, rows }))
       if (blob) save(blob, `${resource.name}.${format}`)
       else setLarge(true)
     } catch (error) {
