@@ -135,6 +135,26 @@ async function change(admin, api, plant) {
   await page.getByRole('heading', { name: 'Panax ginseng' }).waitFor()
 }
 
+/** What is typed while a save runs stays in the form. */
+async function typeWhileSaving(admin, api, plant) {
+  const { page } = admin
+  await admin.open(`/plants/${plant.id}`)
+  await page.getByLabel('Body').fill('first')
+  let release
+  const typed = new Promise((resolve) => { release = resolve })
+  await page.route('**/plants/*', (route) => typed.then(() => route.continue()), { times: 1 })
+  const sent = page.waitForRequest((request) => request.method() === 'PATCH')
+  await admin.click('Save')
+  await sent
+  await page.getByLabel('Body').fill('second')
+  release()
+  await admin.saved()
+  assert.equal(await page.getByLabel('Body').inputValue(), 'second')
+  await admin.click('Save')
+  await admin.saved()
+  assert.equal((await api.get(`/plants/${plant.id}`)).body, 'second')
+}
+
 /** Somebody else saves the record first. */
 async function conflict(admin, api, plant) {
   const { page } = admin
@@ -223,6 +243,9 @@ async function bulk(admin, api) {
   const selected = await page.locator('tbody tr').count()
   await admin.click('Change…')
   const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Field').selectOption('active')
+  await dialog.getByRole('button', { name: `Change ${selected} records` }).click()
+  await dialog.getByText('A value is required.').waitFor()
   await dialog.getByLabel('Field').selectOption('state')
   await dialog.getByLabel('New value').selectOption('gone')
   await admin.check('bulk')
@@ -255,6 +278,16 @@ async function bulk(admin, api) {
   await page.getByRole('heading', { name: 'Plants' }).waitFor()
   for (let i = 0; i < 100 && (await api.get('/plants')).count === count; i++) await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 50)))
   assert.equal((await api.get('/plants')).count, count - 1)
+  await page.locator('.count', { hasText: /^10$/ }).waitFor()
+  const next = await page.locator('tbody .open').first().innerText()
+  await page.locator('tbody .open').first().click()
+  await page.getByRole('heading', { name: next, exact: true }).waitFor()
+  await admin.click('Delete')
+  await page.locator('.count').waitFor() // the list has the record, which still exists
+  await page.locator('[aria-busy=true]').waitFor({ state: 'detached' })
+  await page.locator('.toast').getByLabel('Dismiss').click() // sends it
+  await page.locator('.count', { hasText: /^9$/ }).waitFor()
+  assert.equal(await page.getByRole('link', { name: next, exact: true }).count(), 0, 'a deleted record is in the list')
 }
 
 /** A list and a record without the mouse. */
@@ -307,6 +340,9 @@ async function attack(admin, api) {
   await admin.open(`/plants/${plants[0].id}`)
   await page.getByText('onerror=window.hacked').first().waitFor()
   await admin.check('hostile record')
+  const { id } = (await api.get('/users')).rows[0]
+  await admin.open(`/plants/..\\users\\${id}`)
+  await page.getByText('There is no such screen').waitFor()
   assert.equal(await page.evaluate(() => window.hacked), undefined)
   assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('a')].map((link) => link.protocol).filter((protocol) => !/^https?:$/.test(protocol))), [])
 }
@@ -391,13 +427,17 @@ async function webhooks(admin, api, plant) {
     await admin.open('/webhooks')
     await page.getByText('No webhook is set up').waitFor()
     await admin.click('New webhook')
-    await admin.fill({ Events: 'plant.*', URL: `http://127.0.0.1:${receiver.address().port}/` })
+    await admin.fill({ Events: 'plant.*', Description: 'index', URL: `http://127.0.0.1:${receiver.address().port}/` })
     await admin.check('new webhook')
     await admin.click('Create webhook')
     await page.getByText('It is shown only once').waitFor()
     await admin.click('Done')
     await admin.check('webhooks')
     await page.locator('tbody .open').click()
+    await admin.fill({ Description: '' })
+    await admin.click('Save')
+    await admin.saved()
+    assert.equal((await api.get('/webhooks')).rows[0].description, '')
     await api.patch(`/plants/${plant.id}`, { stars: 2 })
     const reload = () => page.getByRole('button', { name: 'Reload' }).click()
     const see = async (text) => {
@@ -457,6 +497,7 @@ async function day(browser, service) {
     await api.signIn()
     const plant = await create(admin, api)
     await change(admin, api, plant)
+    await typeWhileSaving(admin, api, plant)
     await conflict(admin, api, plant)
     await failures(admin, api, plant)
     await lostSession(admin, api, plant, service)
