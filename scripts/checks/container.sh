@@ -70,7 +70,7 @@ labels='{{with .Config.Labels}}{{index . "org.opencontainers.image.version"}} {{
 equal "$(inspect "$labels" "$image")" "$version $revision"
 size=$(inspect '{{.Size}}' "$image")
 echo "        $((size / 1000000)) MB"
-[ "$size" -le 48000000 ] || fail 'larger than 48 MB'
+[ "$size" -le 50000000 ] || fail 'larger than 50 MB'
 equal "$("$docker" run --rm "$image" version)" "ginseng $version"
 
 step 'files in the layers, no decoy in any layer or in the build stage'
