@@ -303,7 +303,7 @@ async function keyboard(admin) {
   for (let i = 0; i < 40 && !await page.evaluate(() => document.activeElement.matches('.open')); i++) await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   const heading = page.getByRole('heading', { level: 1 })
-  await page.getByLabel('Title').waitFor()
+  await page.locator('[data-field=title]').waitFor()
   assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1', 'a new screen has not the focus')
   const title = await heading.innerText()
   await page.keyboard.press('n')
@@ -335,7 +335,7 @@ async function attack(admin, api) {
   await admin.check('hostile list')
   for (const plant of plants) {
     await admin.open(`/plants/${plant.id}`)
-    await page.getByLabel('Title').waitFor()
+    await page.locator('[data-field=title]').waitFor()
   }
   await admin.open(`/plants/${plants[0].id}`)
   await page.getByText('onerror=window.hacked').first().waitFor()
@@ -458,15 +458,24 @@ async function webhooks(admin, api, plant) {
   }
 }
 
-/** The next sign-in needs a code. */
+/** Signing out sends the deletions that wait. The next sign-in needs a code. */
 async function secondFactor(admin, api, { masterKey }) {
   const { page } = admin
-  const { secret } = await api.post('/users/me/two-factor', {})
-  await api.put('/users/me/two-factor', { code: totp(secret) })
+  const { id } = await api.post('/makers', { name: 'Short' })
+  const { count } = await api.get('/makers')
+  await admin.open(`/makers/${id}`)
+  await admin.click('Delete')
+  await page.getByText('“Short” is deleted.').waitFor()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByLabel('Email').waitFor()
+  assert.equal((await api.get('/makers')).count, count - 1, 'a deletion is lost')
+  const { secret } = await api.post('/users/me/two-factor', {})
+  await api.put('/users/me/two-factor', { code: totp(secret) })
   await admin.check('sign in')
-  await admin.fill({ Email: email, Password: password, 'Master key': masterKey })
+  await admin.fill({ Email: email, Password: password, 'Master key': 'mistyped' })
+  await admin.click('Sign in')
+  await page.getByRole('alert').waitFor()
+  await admin.fill({ 'Master key': masterKey })
   await admin.click('Sign in')
   await page.getByLabel('Code').fill(totp(secret, 1))
   await admin.check('second factor')
