@@ -34,13 +34,13 @@ type Authenticator struct {
 	SecondFactors access.SecondFactorVerifier // nil: users have no second factor
 	Now           func() time.Time
 
-	route route.Route // see Handler
+	route *route.Route // see Handler
 }
 
 // Handler returns the middleware that authenticates the requests to a route. It reads the query string and the body, which can
 // contain the credential, and sets rest.Caller. It runs after BodyLimits.Handler of the route.
 func (a Authenticator) Handler(r *route.Route) gin.HandlerFunc {
-	a.route = *r
+	a.route = r
 	authenticate := a.authenticate()
 	if r.Download {
 		byCredential := authenticate
@@ -88,12 +88,9 @@ func (a Authenticator) handle(g *gin.Context, authenticate func(*gin.Context) (a
 	if err == nil && !a.QueryTokens && rest.Query(g).Has(rest.Credential) {
 		err = invalidCredential("query", apperr.Unknown, "Is not accepted in a query string. Send it as Authorization: Bearer.")
 	}
-	if err == nil && a.Transfers != nil {
+	if err == nil && (a.route.Upload != nil || a.route.Download || rest.HasParts(g)) && a.Transfers != nil {
 		var leave func()
-		leave, err = a.Transfers.begin(g, &a.route, func(took time.Duration) (err error) {
-			end, err = a.received(g, took)
-			return err
-		})
+		leave, err = a.beginTransfer(g, &end)
 		defer leave()
 	}
 	if err == nil && end == nil && !rest.HasParts(g) {
@@ -174,6 +171,15 @@ func (a Authenticator) beginWrite(g *gin.Context, caller access.Principal, wait 
 		return nil, nil
 	}
 	return a.Writes.begin(g.Request.Context(), a.writer(caller), a.writeSize(g), wait)
+}
+
+// beginTransfer begins the transfer of the request, and sets end when its files were received. leave must be called after the request,
+// also after an error.
+func (a Authenticator) beginTransfer(g *gin.Context, end *func()) (leave func(), err error) {
+	return a.Transfers.begin(g, a.route, func(took time.Duration) (err error) {
+		*end, err = a.received(g, took)
+		return err
+	})
 }
 
 // received is called when the files of a request were received. If that took long, it verifies the caller again. A form then counts

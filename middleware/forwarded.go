@@ -30,7 +30,10 @@ func Forwarded(log *slog.Logger, trusted []string) (gin.HandlerFunc, error) {
 	var warn sync.Once
 	return func(g *gin.Context) {
 		headers := g.Request.Header["X-Forwarded-For"]
-		if sender, ok := parseHop(g.Request.RemoteAddr); len(headers) == 0 || !ok || !trusts(sender) {
+		if len(headers) == 0 {
+			return
+		}
+		if sender, ok := parseHop(g.Request.RemoteAddr); !ok || !trusts(sender) {
 			return
 		}
 		hops := strings.Split(strings.Join(headers, ","), ",")

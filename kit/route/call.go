@@ -122,13 +122,9 @@ type call struct {
 // Close implements io.Closer.
 func (c *call) Close() error { return nil }
 
-// callKey is the key of the call in a gin.Context.
-const callKey = "ginseng.call"
-
 // CalledBy returns the caller of a request of Table.Call. inProcess is false for other requests.
 func CalledBy(g *gin.Context) (caller access.Principal, inProcess bool) {
-	v, _ := g.Get(callKey)
-	c, ok := v.(*call)
+	c, ok := g.Request.Body.(*call)
 	if !ok {
 		return access.Principal{}, false
 	}
@@ -150,7 +146,6 @@ func returnFailure(g *gin.Context) {
 	if !ok {
 		return
 	}
-	g.Set(callKey, c)
 	rest.SetRequestID(g, c.id)
 	if c.exports != nil {
 		rest.SetExports(g, c.exports)

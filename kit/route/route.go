@@ -326,9 +326,8 @@ func (t *Table) Describe() Description {
 // Match returns the route that handles a request, or nil if there is none. path is the path of the URL, in which no value of a
 // parameter is empty. If several routes match, such as /users/me and /users/:id, Match returns the one that Gin chooses.
 func (t *Table) Match(method, path string) (best *Route) {
-	segments := strings.Split(path, "/")
 	for _, r := range t.routes {
-		if r.Method == method && r.matches(segments) && (best == nil || r.order() < best.order()) {
+		if r.Method == method && r.matches(path) && (best == nil || r.order() < best.order()) {
 			best = r
 		}
 	}
@@ -338,8 +337,7 @@ func (t *Table) Match(method, path string) (best *Route) {
 // IsDownload reports whether the response to a request for the path is a file. It costs less than Match, because it looks at the few
 // routes with Download first.
 func (t *Table) IsDownload(method, path string) bool {
-	segments := strings.Split(path, "/")
-	may := slices.ContainsFunc(t.downloads, func(r *Route) bool { return r.Method == method && r.matches(segments) })
+	may := slices.ContainsFunc(t.downloads, func(r *Route) bool { return r.Method == method && r.matches(path) })
 	return may && t.Match(method, path).Download // not: another route precedes it
 }
 
@@ -360,22 +358,25 @@ func (r *Route) order() string {
 	return out.String()
 }
 
-// matches reports whether the path of the route, which can have parameters such as :id and *any, matches the segments.
-func (r *Route) matches(segments []string) bool {
-	i := 0
-	for part := range strings.SplitSeq(r.Path, "/") {
-		switch {
-		case i == len(segments):
-			return false
-		case strings.HasPrefix(part, "*"):
-			return true
-		case strings.HasPrefix(part, ":") && segments[i] != "":
-		case part != segments[i]:
+// matches reports whether the path of the route, which can have parameters such as :id and *any, matches the path of a URL.
+func (r *Route) matches(path string) bool {
+	left := true // of the path
+	for pattern, more := r.Path, true; more; {
+		if !left {
 			return false
 		}
-		i++
+		var part, segment string
+		part, pattern, more = strings.Cut(pattern, "/")
+		segment, path, left = strings.Cut(path, "/")
+		switch {
+		case strings.HasPrefix(part, "*"):
+			return true
+		case strings.HasPrefix(part, ":") && segment != "":
+		case part != segment:
+			return false
+		}
 	}
-	return i == len(segments)
+	return !left
 }
 
 // Router adds routes to a table.
