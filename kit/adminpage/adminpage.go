@@ -144,7 +144,8 @@ func (p *Page) render(first bool) rest.Asset {
 	content, _ := files.ReadFile("page/" + index) // cannot fail: the file is embedded
 	data := []string{fmt.Sprintf("data-api=%q data-name=%q", "../"+strings.TrimPrefix(p.routes.Root(), "/"), html.EscapeString(p.name))}
 	for name, set := range map[string]bool{
-		"data-master-key": p.has("POST", "/auth", route.KindMaster), "data-passkeys": p.has("POST", "/auth/passkey"), "data-first": first,
+		"data-master-key": p.has("POST", "/auth", route.KindMaster), "data-passkeys": p.has("POST", "/auth/passkey"), "data-email-codes": p.has("POST", "/auth/email-code"),
+		"data-providers": p.has("GET", "/auth/providers"), "data-first": first,
 	} {
 		if set {
 			data = append(data, name)

@@ -46,6 +46,7 @@ func TestPage(t *testing.T) {
 	if moved := api.Do(testkit.Request{Method: "GET", Path: "/admin"}); moved.Status != 302 || moved.Header.Get("Location") != "admin/" {
 		t.Errorf("%d %v", moved.Status, moved.Header)
 	}
+	api.Do(testkit.Request{Method: "GET", Path: "/admin/?code=4%2F0A&state=x&iss=https%3A%2F%2Faccounts.google.com"}).Want(200) // of a provider
 	for _, path := range []string{"/admin/index.html", "/admin/absent.js", "/admin/..%2fadminpage.go"} {
 		api.Do(testkit.Request{Method: "GET", Path: path}).Want(404, "not_found")
 	}

@@ -9,6 +9,7 @@ import { drafts, dropDraft } from './draft.js'
 import { ListScreen } from './list.js'
 import { NewScreen, RecordScreen } from './record.js'
 import { OrganizationPanels, UserPanels } from './people.js'
+import { sendResponse } from './providers.js'
 import { Reference } from './reference.js'
 import { api, hrefOf, lists, setApi, useAddress } from './router.js'
 import { Changes, Emails, Evaluation, Jobs, Webhooks, WebhookScreen } from './service.js'
@@ -138,4 +139,4 @@ function App() {
   return html`${content}<${SignInAgain} /><${Confirmations} /><${Toasts} />`
 }
 
-render(html`<${App} />`, document.getElementById('app'))
+render(sendResponse() ? html`<main class="door"><p>You can close this window.</p></main>` : html`<${App} />`, document.getElementById('app'))

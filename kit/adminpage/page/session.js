@@ -4,7 +4,7 @@ import { createClient, Problem } from './client.js'
 
 const data = document.documentElement.dataset
 
-export const service = { name: data.name, masterKey: 'masterKey' in data, passkeys: 'passkeys' in data, first: 'first' in data }
+export const service = { name: data.name, masterKey: 'masterKey' in data, passkeys: 'passkeys' in data, emailCodes: 'emailCodes' in data, providers: 'providers' in data, first: 'first' in data }
 export const base = new URL(data.api, location.href).href.replace(/\/$/, '')
 
 let client
@@ -23,14 +23,15 @@ export const onSession = (listener) => {
   return () => listeners.delete(listener)
 }
 
-/** Signs in with a proof of the client. masterKey is for services that require it. */
+/** Signs in with a proof of the client. masterKey is for services that require it. Resolves to the user, or to the challenge of a code by email. */
 export function signIn(proof, masterKey) {
   const former = user() && token()
   if (masterKey) connect(masterKey)
-  return client.session.signIn(proof).then((user) => {
+  return client.session.signIn(proof).then((result) => {
+    if (result.challenge) return result
     if (former) fetch(`${base}/auth`, { method: 'DELETE', headers: { Authorization: `Bearer ${former}` } }).catch(() => {}) // the new session replaces it
     listeners.forEach((listener) => listener())
-    return user
+    return result
   })
 }
 

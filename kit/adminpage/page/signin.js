@@ -1,7 +1,9 @@
-// Sign-in: with a password or a passkey, and a second factor. Also the dialog that signs in again.
+// Sign-in: with a password, a code by email, a passkey or a provider, and a second factor. Also the dialog that signs in again.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { askProvider, readProviders } from './providers.js'
 import { createAdmin, dialog, onSession, service, signIn, signOut, user } from './session.js'
+import { humanize } from './document.js'
 import { Dialog, html } from './ui.js'
 
 function TextField({ label, name, type = 'text', autocomplete, value, readonly, hint, focus }) {
@@ -10,27 +12,44 @@ function TextField({ label, name, type = 'text', autocomplete, value, readonly, 
     ${hint && html`<small id=${`hint-${name}`}>${hint}</small>`}</div>`
 }
 
+/** Returns the problem as a sentence. */
+function sentence(error) {
+  if (error.status === 0) return 'The service did not respond. Try again.'
+  if (error.name === 'NotAllowedError') return 'No passkey was used. Try again, or choose another way.'
+  const errors = Object.values((error.status === 400 && error.errors) || {}).flat().map(({ param, message }) => `${humanize(param)}: ${message}`)
+  return errors.length ? errors.join(' ') : error.detail ?? error.message
+}
+
 /** The form. again is the user who must sign in again. */
 export function SignIn({ again, onDone, onCancel }) {
   const [problem, setProblem] = useState()
-  const [challenge, setChallenge] = useState()
+  const [challenge, setChallenge] = useState() // of the second factor or, with emailed, of the code that was sent to this address
+  const [providers, setProviders] = useState([])
+  const waiting = useRef(new AbortController()) // for the window of a provider
   const [busy, setBusy] = useState(false)
   const [first, setFirst] = useState(service.first && !again)
+  useEffect(() => {
+    if (service.providers && window.isSecureContext) readProviders().then(setProviders)
+    return () => waiting.current.abort()
+  }, [])
   const run = async (job) => {
+    waiting.current.abort()
     setBusy(true)
     setProblem(undefined)
     try {
       const signedIn = await job()
-      if (signedIn.role !== 'admin') {
+      if (signedIn.challenge) return setChallenge(signedIn)
+      const other = again && signedIn.id !== again.id
+      if (other || signedIn.role !== 'admin') {
         await signOut()
-        throw new Error('This account is not an administrator.')
+        throw new Error(other ? `Sign in as ${again.email}.` : 'This account is not an administrator.')
       }
       onDone()
     } catch (error) {
-      if (error.code === 'second_factor_required' && error.challenge) setChallenge(error.challenge)
+      if (error.code === 'second_factor_required' && error.challenge) setChallenge({ challenge: error.challenge })
       else {
         if (error.status === 401) setChallenge(undefined) // it has expired
-        setProblem(error.status === 0 ? 'The service did not respond. Try again.' : error.detail ?? error.message)
+        setProblem(sentence(error))
       }
     } finally {
       setBusy(false)
@@ -41,7 +60,8 @@ export function SignIn({ again, onDone, onCancel }) {
     const { email, password, code, master } = Object.fromEntries(new FormData(event.target))
     if (challenge) {
       const digits = code.replace(/\s/g, '')
-      return run(() => signIn({ challenge, ...(/^\d{6}$/.test(digits) ? { code: digits } : { recovery_code: code.trim() }) }))
+      if (challenge.emailed) return run(() => signIn({ challenge: challenge.challenge, emailCode: digits }))
+      return run(() => signIn({ challenge: challenge.challenge, ...(/^\d{6}$/.test(digits) ? { code: digits } : { recovery_code: code.trim() }) }))
     }
     return run(async () => {
       if (first) {
@@ -51,20 +71,35 @@ export function SignIn({ again, onDone, onCancel }) {
       return signIn({ email, password }, service.masterKey ? master : undefined)
     })
   }
-  const buttons = (label) => html`<footer>${onCancel && html`<button type="button" onClick=${onCancel}>Cancel</button>`}<button class="main" aria-busy=${busy} disabled=${busy}>${label}</button></footer>`
+  const emailCode = ({ target: { form } }) => {
+    const { email, master } = form.elements
+    if ([email, master].every((field) => !field || field.reportValidity())) run(async () => ({ ...await signIn({ email: email.value }, master?.value), emailed: email.value }))
+  }
+  const passkey = ({ target: { form } }) => run(() => signIn({ passkey: true }, form.elements.master?.value))
+  const provider = (chosen) => {
+    waiting.current.abort()
+    const { signal } = waiting.current = new AbortController()
+    setProblem(undefined)
+    askProvider(chosen, signal).then((proof) => run(() => signIn(proof)), (error) => signal.aborted || setProblem(sentence(error)))
+  }
+  const buttons = (label, cancel) => html`<footer>${cancel}<button class="main" aria-busy=${busy} disabled=${busy}>${label}</button></footer>`
   const failed = problem && html`<p class="note bad" role="alert">${problem}</p>`
   if (challenge) {
-    return html`<form class="sign-in" onSubmit=${submit} key="code">${failed}
-      <${TextField} label="Code" name="code" autocomplete="one-time-code" focus hint="Of your authenticator app, or a recovery code." />
-      ${buttons('Continue')}</form>`
+    const hint = challenge.emailed ? `If ${challenge.emailed} can sign in, the code is on its way.` : 'Of your authenticator app, or a recovery code.'
+    return html`<form class="sign-in" onSubmit=${submit} key=${challenge.challenge}>${failed}
+      <${TextField} label="Code" name="code" autocomplete="one-time-code" focus hint=${hint} />
+      ${buttons('Continue', html`<button type="button" onClick=${() => { setProblem(undefined); setChallenge(undefined) }}>Back</button>`)}</form>`
   }
+  const way = (label, onClick, key) => html`<button key=${key} type="button" disabled=${busy} onClick=${onClick}>${label}</button>`
   return html`<form class="sign-in" onSubmit=${submit} key="password">${failed}
     ${first && html`<p>This service has no administrator yet. Create the first one.</p>`}
     <${TextField} label="Email" name="email" type="email" autocomplete="username" value=${again?.email} readonly=${Boolean(again)} focus=${!again} />
     <${TextField} label="Password" name="password" type="password" autocomplete=${first ? 'new-password' : 'current-password'} focus=${Boolean(again)} />
     ${(service.masterKey || first) && html`<${TextField} label="Master key" name="master" type="password" autocomplete="off" hint="MASTER_KEY in the file .env. With PUBLIC_SIGNIN=true, sign-in needs none." />`}
-    ${buttons(first ? 'Create administrator' : 'Sign in')}
-    ${service.passkeys && !first && window.PublicKeyCredential && html`<button type="button" class="wide" disabled=${busy} onClick=${(event) => { const { master } = event.target.form; run(() => signIn({ passkey: true }, master?.value)) }}>Sign in with a passkey</button>`}
+    ${buttons(first ? 'Create administrator' : 'Sign in', onCancel && html`<button type="button" onClick=${onCancel}>Cancel</button>`)}
+    ${!first && html`${service.emailCodes && way('Email me a code', emailCode)}
+      ${service.passkeys && window.PublicKeyCredential && way('Sign in with a passkey', passkey)}
+      ${providers.map((row) => way(`Continue with ${row.name}`, () => provider(row), row.id))}`}
     ${!first && !again && html`<p class="hint">To make a user an administrator, run <code>${service.name} admin EMAIL</code> in the directory of the service.</p>`}
   </form>`
 }
@@ -72,8 +107,8 @@ export function SignIn({ again, onDone, onCancel }) {
 /** The dialog that signs the admin in again, over whatever is open. */
 export function SignInAgain() {
   const [open, setOpen] = useState()
-  const [last, setLast] = useState(user())
-  useEffect(() => onSession(() => user() && setLast(user())), [])
+  const [admin, setAdmin] = useState(user())
+  useEffect(() => onSession(() => user()?.role === 'admin' && setAdmin((admin) => admin ?? user())), [])
   useEffect(() => {
     dialog.show = (stepUp) => new Promise((resolve) => setOpen({ stepUp, resolve }))
     return () => { dialog.show = undefined }
@@ -85,6 +120,6 @@ export function SignInAgain() {
   }
   return html`<${Dialog} title=${open.stepUp ? 'Confirm that it is you' : 'Sign in again'} onClose=${() => end(false)}>
     <p>${open.stepUp ? 'This change needs a sign-in within the last 10 minutes.' : 'Your session has ended. What you have entered is still here.'}</p>
-    <${SignIn} again=${last} onDone=${() => end(true)} onCancel=${() => end(false)} />
+    <${SignIn} again=${admin} onDone=${() => end(true)} onCancel=${() => end(false)} />
   </${Dialog}>`
 }

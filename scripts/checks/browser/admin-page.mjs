@@ -75,6 +75,22 @@ export class Admin {
   }
 }
 
+/** Calls job with an admin page, which must do nothing that it should not. Resolves to the number of checked screens. */
+export async function withAdmin(browser, address, pictures, job) {
+  const admin = new Admin(await browser.newPage(), address, pictures)
+  try {
+    await job(admin)
+    assert.deepEqual(admin.faults, [], 'the page did what it should not')
+  } catch (error) {
+    await admin.page.screenshot({ path: join(pictures, 'failed.png') })
+    throw error
+  } finally {
+    for (const fault of admin.faults) console.error(fault)
+    await admin.page.close()
+  }
+  return admin.checked
+}
+
 /** Requests of the same user outside of the page. */
 export class Requests {
   constructor({ address, masterKey }) {

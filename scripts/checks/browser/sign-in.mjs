@@ -4,24 +4,16 @@
 //   npm --prefix scripts/checks/browser ci && npm --prefix scripts/checks/browser run sign-in
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { withBrowser } from './chromium.mjs'
-import { watch, withPage, withProgram } from './page.mjs'
+import { watch, withPage } from './page.mjs'
+import { withProviders } from './providers.mjs'
 import { root, withBuilt, withService } from './service.mjs'
 import { totp } from './totp.mjs'
 
 const pictures = join(root, 'tmp', 'sign-in')
 const password = 'analytical engine'
-
-/** Starts the fake providers, and calls job with their settings. */
-async function withProviders(dir, job) {
-  const binary = join(dir, 'providers')
-  assert.equal(spawnSync('go', ['build', '-o', binary, './providers'], { cwd: join(root, 'scripts', 'checks'), stdio: 'inherit' }).status, 0, 'go build')
-  await withProgram(binary, ['-port', '0'], /^[^]*and open /, ([printed]) =>
-    job(Object.fromEntries([...printed.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]))))
-}
 
 /** Runs in the page: returns the faults of its layout and of its labels. */
 function inspect() {
