@@ -162,7 +162,8 @@ func (p *Page) render(first bool) rest.Asset {
 	return rest.GzipAsset("text/html; charset=utf-8", compress([]byte(text)))
 }
 
-// describe returns the API document. Documents of services without routes are empty.
+// describe returns the API document with the operations that the service has, and x-caller public for those of the master key that any
+// caller may use. Documents of services without routes are empty.
 func (p *Page) describe() rest.Asset {
 	var document map[string]json.RawMessage
 	var paths map[string]map[string]json.RawMessage
@@ -177,10 +178,16 @@ func (p *Page) describe() rest.Asset {
 		for method, raw := range operations {
 			var operation struct {
 				Setting string `json:"x-setting"`
+				Caller  string `json:"x-caller"`
 			}
 			_ = json.Unmarshal(raw, &operation) // an item of the path that is no operation has no setting
 			if operation.Setting != "" && !p.has(strings.ToUpper(method), path) {
 				delete(operations, method)
+			} else if operation.Caller == "master" && !p.has(strings.ToUpper(method), path, route.KindMaster) {
+				var fields map[string]json.RawMessage
+				_ = json.Unmarshal(raw, &fields) // cannot fail: raw is an object
+				fields["x-caller"] = json.RawMessage(`"public"`)
+				operations[method], _ = json.Marshal(fields)
 			}
 		}
 	}

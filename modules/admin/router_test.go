@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"regexp"
 	"strings"
@@ -65,6 +66,26 @@ func TestOpenAPI(t *testing.T) {
 		testkit.Row("admin", testkit.Request{Method: "GET", Path: get.Path, As: admin.Token}, 200, []string{`"servers":[{"url":".."}]`, `"x-resource"`, `"/users/{id}"`}, nil),
 		testkit.Row("without DOCS", testkit.Request{Method: "GET", Path: "/openapi.json"}, 404, []string{"not_found"}, nil),
 	})
+}
+
+// TestPublicSignUp requests the API document of a service that creates users without the master key.
+func TestPublicSignUp(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]string{"true": "public", "false": "master"} {
+		api := apitest.Start(t, testkit.Env("ADMIN", "true"), testkit.Env("PUBLIC_SIGNUP", set))
+		var document struct {
+			Paths map[string]map[string]struct {
+				Caller string `json:"x-caller"`
+			}
+		}
+		body := api.Do(testkit.Request{Method: "GET", Path: "/admin/openapi.json", As: api.SignUp("admin").Token}).Want(200).Body
+		if err := json.Unmarshal(body, &document); err != nil {
+			t.Fatal(err)
+		}
+		if got := document.Paths["/users"]["post"].Caller; got != want {
+			t.Errorf("PUBLIC_SIGNUP=%s: %q", set, got)
+		}
+	}
 }
 
 // TestOff requests the page of services that do not have it.

@@ -119,13 +119,15 @@ export function readDocument(document) {
     const found = operation(method, path)
     return callers.includes(found?.['x-caller']) ? found : undefined
   }
+  /** The operation that creates a record, also with the master key, which the admin can enter. */
+  const creates = (path) => allowed('POST', path) ?? (operation('POST', path)?.['x-caller'] === 'master' ? operation('POST', path) : undefined)
   const resources = (document.tags ?? []).filter((tag) => tag['x-resource']).map((tag) => {
     const { name, path, record, title, parent, own } = tag['x-resource']
     const one = Object.keys(paths).find((other) => other.startsWith(`${path}/{`) && !other.slice(path.length + 2).includes('/'))
     const list = allowed('GET', path)
     const resource = {
       name, path, record, title, parent, own, one, list, label: humanize(name), recordLabel: humanize(record).toLowerCase(),
-      create: allowed('POST', path), get: allowed('GET', one), change: allowed('PATCH', one), remove: allowed('DELETE', one),
+      create: creates(path), get: allowed('GET', one), change: allowed('PATCH', one), remove: allowed('DELETE', one),
       changes: allowed('GET', `${path}/changes`), pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}(?:/([^/]+))?$`), ...readList(list),
     }
     resource.fields = readFields(resource)

@@ -167,7 +167,7 @@ export function Input({ field, value, onChange, ...rest }) {
     case 'number': return html`<${NumberInput} schema=${schema} value=${value} onChange=${onChange} ...${rest} />`
     case 'time': return html`<${TimeInput} value=${value} onChange=${onChange} ...${rest} />`
     case 'date': return text('date', { class: 'short' })
-    case 'password': return text('password', { autocomplete: 'new-password' })
+    case 'password': return text('password', { autocomplete: field.name === 'masterKey' ? 'off' : 'new-password' })
     case 'url': return text('url', { spellcheck: false })
     case 'text':
       return html`<textarea rows="6" dir="auto" onInput=${(event) => onChange(event.target.value === '' ? undefined : event.target.value)} value=${value ?? ''} ...${rest} />`

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call, newKey } from './session.js'
 import { Dialog, Failure, html, Loading, plural, Screen, Time, toast, typing, useEvent, useLoad } from './ui.js'
-import { labelOf } from './document.js'
+import { labelOf, newField } from './document.js'
 import { Cell, errorsOf, focusError, Invalid, invalidOf, Labelled, valueFor } from './fields.js'
 import { dropDraft, same, useEdits } from './draft.js'
 import { FileField, sendFile } from './files.js'
@@ -214,8 +214,15 @@ function RemoveNow({ path, etag, onClose, onDone }) {
     <footer><button type="button" autofocus onClick=${onClose}>Cancel</button><button type="button" class="danger" onClick=${remove}>Delete</button></footer>`
 }
 
+/** Returns the field of the master key, if the operation accepts it. */
+function masterKeyOf({ security = [], 'x-caller': caller }) {
+  if (!security.some((scheme) => 'MasterKey' in scheme)) return []
+  const creates = { type: 'string', format: 'password', description: `MASTER_KEY of the service${caller === 'master' ? '' : ', for a role'}` }
+  return [newField('masterKey', creates, { creates, required: caller === 'master' })]
+}
+
 export function NewScreen({ resource, path, trail }) {
-  const fields = resource.fields.filter((field) => field.create && !isFile(field))
+  const fields = [...resource.fields.filter((field) => field.create && !isFile(field)), ...masterKeyOf(resource.create)]
   const files = resource.fields.filter((field) => isFile(field) && resource.hasFile(field) && resource.create)
   const own = `${path}/new`
   const form = useEdits(own, fields)
@@ -233,12 +240,12 @@ export function NewScreen({ resource, path, trail }) {
     if (invalidOf(form.edits).length) return focusError()
     setSaving(true)
     setProblem(undefined)
-    const body = Object.fromEntries(Object.entries(form.edits).filter(([, value]) => value !== null && !(value instanceof Invalid)))
+    const { masterKey, ...body } = Object.fromEntries(Object.entries(form.edits).filter(([, value]) => value !== null && !(value instanceof Invalid)))
     for (const field of fields) if (field.required && !(field.name in body) && field.type === 'boolean') body[field.name] = false
     const text = JSON.stringify(body)
     if (sent.current.text !== text) sent.current = { text, key: newKey() } // a repeated form creates one record
     try {
-      let record = await call('POST', path, { body, key: sent.current.key })
+      let record = await call('POST', path, { body, key: sent.current.key, masterKey, quiet: resource.create['x-caller'] === 'master' })
       form.reset()
       dropDraft(own)
       forgetRecords()
@@ -246,7 +253,9 @@ export function NewScreen({ resource, path, trail }) {
       toast(`“${labelOf(resource, record)}” is created.`)
       go(resource.get || resource.change ? `${path}/${record.id}` : path, undefined, { replace: true })
     } catch (problem) {
-      setProblem(problem)
+      const denied = fields.at(-1)?.name === 'masterKey' && (problem.status === 401 || (problem.code === 'forbidden' && !masterKey))
+      const message = masterKey ? 'This is not the master key.' : 'The master key is required.'
+      setProblem(denied ? { status: 400, detail: message, errors: { masterKey: [{ message }] } } : problem)
       focusError()
     } finally {
       setSaving(false)

@@ -37,12 +37,6 @@ export function signIn(proof, masterKey) {
 
 export const signOut = () => client.session.signOut()
 
-/** Creates the first admin with the master key. */
-export function createAdmin({ email, password }, masterKey) {
-  const header = { Authorization: `Bearer ${masterKey}`, 'Idempotency-Key': newKey() }
-  return client.request('POST', '/users', { params: { header }, body: { email, password, role: 'admin' } })
-}
-
 export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 /** The function that shows the sign-in dialog; it resolves to whether the admin has signed in. */
@@ -57,13 +51,14 @@ async function recover(problem) {
   return showing
 }
 
-/** Makes a request, again after a sign-in if it needs one and is not quiet. Resolves to the body, which has the ETag in the property etag. */
-export async function call(method, path, { query, body, etag, key, signal, quiet } = {}) {
+/** Makes a request, with masterKey as that caller. Otherwise, it is repeated after a sign-in if it needs one and is not quiet. Resolves to the body, which has the ETag in the property etag. */
+export async function call(method, path, { query, body, etag, key, masterKey, signal, quiet } = {}) {
+  const header = { Authorization: masterKey ? `Bearer ${masterKey}` : undefined, 'If-Match': etag, 'Idempotency-Key': key }
   for (;;) {
     try {
-      return await client.request(method, path, { params: { query, header: { 'If-Match': etag, 'Idempotency-Key': key } }, body, signal })
+      return await client.request(method, path, { params: { query, header }, body, signal })
     } catch (problem) {
-      if (quiet || signal?.aborted || !await recover(problem)) throw problem
+      if (quiet || masterKey || signal?.aborted || !await recover(problem)) throw problem
     }
   }
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { askProvider, readProviders } from './providers.js'
-import { createAdmin, dialog, onSession, service, signIn, signOut, user } from './session.js'
+import { call, dialog, newKey, onSession, service, signIn, signOut, user } from './session.js'
 import { humanize } from './document.js'
 import { Dialog, html } from './ui.js'
 
@@ -65,7 +65,7 @@ export function SignIn({ again, onDone, onCancel }) {
     }
     return run(async () => {
       if (first) {
-        await createAdmin({ email, password }, master)
+        await call('POST', '/users', { body: { email, password, role: 'admin' }, key: newKey(), masterKey: master })
         setFirst(false)
       }
       return signIn({ email, password }, service.masterKey ? master : undefined)

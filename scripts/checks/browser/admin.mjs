@@ -366,8 +366,20 @@ async function live(admin, api, plant) {
 /** Users: a change that needs a new sign-in, and what belongs to an account. */
 async function users(admin, api, { masterKey }) {
   const { page } = admin
-  const grace = await api.post('/users', { email: 'hopper@example.com', password, name: 'Grace Hopper', access_token: masterKey }, false)
-  await admin.open(`/users/${grace.id}`)
+  await admin.open('/users')
+  await page.getByRole('link', { name: 'New user' }).click()
+  await admin.fill({ Email: 'hopper@example.com', Password: 'short', Name: 'Grace Hopper', 'Master key': 'mistyped' })
+  await admin.click('Create')
+  await page.locator('[data-field=masterKey] .error', { hasText: 'This is not the master key.' }).waitFor()
+  await admin.fill({ 'Master key': masterKey })
+  await admin.click('Create')
+  await page.locator('[data-field=password] .error').waitFor()
+  await admin.check('new user')
+  assert.ok(!(await page.evaluate(() => JSON.stringify(sessionStorage))).includes(masterKey), 'the master key is stored')
+  await admin.fill({ Password: password })
+  await admin.click('Create')
+  await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor()
+  const grace = (await api.get('/users?q=hopper')).rows[0]
   await page.getByLabel('Suspended').selectOption('true')
   const old = JSON.stringify({ status: 403, code: 'reauthentication_required', title: 'Forbidden', detail: 'Sign in again.', type: 'about:blank', requestId: 'x' })
   await page.route('**/users/*', (route) => route.fulfill({ status: 403, contentType: 'application/problem+json', body: old }), { times: 1 }) // an old session
@@ -382,7 +394,7 @@ async function users(admin, api, { masterKey }) {
   await page.locator('.picture img').waitFor()
   await admin.check('user')
   await admin.open('/users')
-  await page.getByText('Grace Hopper').waitFor()
+  await page.getByRole('link', { name: 'Grace Hopper' }).waitFor()
   await admin.check('users')
 }
 
