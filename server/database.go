@@ -19,6 +19,7 @@ import (
 )
 
 const copyUsage = `Usage: %[1]s copy [--from ADDRESS] --to ADDRESS [--skip COLLECTION]... [--replace]
+       %[1]s copy --files-from URL --files-to URL
 
 Copies all collections, documents and indexes of a database. An address is mongodb://…, mongodb+srv://… or sqlite:PATH.
 After copying, both databases are read again and compared. Stop the services that use them first. To continue a copy that
@@ -26,29 +27,45 @@ was interrupted, run the same command again. No service starts on the target bef
 
 An address env:NAME is read from the environment variable NAME, so that the password does not appear in process lists.
 
-Example:
+With --files-from and --files-to, it copies files between directories and buckets, and compares their SHA-256. The addresses
+are like FILES_URL; both buckets have the keys of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY. The service can run meanwhile: run the
+command again when it is stopped. Files that the target has already are compared, not copied. No file is deleted.
+
+Examples:
 
 	%[1]s copy --from sqlite:data/ginseng.db --to env:TARGET_URL
+	%[1]s copy --files-from file:data/files --files-to 's3://my-files?region=eu-central-1'
 
 Flags:
 
 `
 
-const backupUsage = `Usage: %[1]s backup FILE
+const backupUsage = `Usage: %[1]s backup FILE [--files DIR]
 
 Writes a snapshot of the embedded database (DATABASE_URL=sqlite:PATH) to a new file. The service may run meanwhile. The
 FILE - is the standard output: docker exec %[1]s %[1]s backup - >FILE. To restore a backup, stop the service and
 replace the database with the file.
 
-Example:
+With --files, it then copies the files that the snapshot names from FILES_URL to a directory, and compares their SHA-256 with that
+in the database. The directory can have the files of earlier backups, which are not copied again. FILE appears when all of them are
+copied. A service with FILES_URL=file:DIR uses the directory. The command needs the settings of the service. The exit code is 1 if
+a file is missing or damaged.
+
+Examples:
 
 	%[1]s backup %[1]s-$(date +%%F).db
+	%[1]s backup backups/%[1]s-$(date +%%F).db --files backups/files
+
+Flags:
+
 `
 
 func (p program) copy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := pflag.NewFlagSet("copy", pflag.ContinueOnError)
 	from := flags.String("from", "", "`address` of the source (default DATABASE_URL)")
 	to := flags.String("to", "", "`address` of the target")
+	filesFrom := flags.String("files-from", "", "`URL` of the files to copy: file:DIR, or s3://BUCKET/PREFIX?region=REGION")
+	filesTo := flags.String("files-to", "", "`URL` of the target of files")
 	o := transfer.Options{Progress: stderr, Report: stdout}
 	flags.BoolVar(&o.Replace, "replace", false, "delete the documents of the target; without --replace, documents in the target are an error")
 	flags.StringArrayVar(&o.Skip, "skip", nil, "skip a `collection` of the source; may be repeated")
@@ -58,6 +75,11 @@ func (p program) copy(ctx context.Context, args []string, stdout, stderr io.Writ
 		return err
 	case flags.NArg() > 0:
 		return fmt.Errorf("unexpected argument %q; %w", flags.Arg(0), command.ErrUsage)
+	case *filesFrom != "" || *filesTo != "":
+		if flags.NFlag() > 2 {
+			return fmt.Errorf("--files-from and --files-to exclude other flags; %w", command.ErrUsage)
+		}
+		return copyFiles(ctx, *filesFrom, *filesTo, stdout, stderr)
 	case *to == "":
 		return fmt.Errorf("--to is missing; %w", command.ErrUsage)
 	}
@@ -100,6 +122,7 @@ func address(argument string) (string, error) {
 
 func (p program) backup(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := pflag.NewFlagSet("backup", pflag.ContinueOnError)
+	dir := flags.String("files", "", "copy the files to a `DIR`, too")
 	if err := command.Parse(flags, fmt.Sprintf(backupUsage, p.name), args, stdout); err != nil {
 		return err
 	}
@@ -113,6 +136,9 @@ func (p program) backup(ctx context.Context, args []string, stdout, stderr io.Wr
 	path, file := engines.Path(address), flags.Arg(0)
 	if path == "" {
 		return fmt.Errorf("the database is %s: use mongodump, or `%s copy --to sqlite:%s`", engines.Redact(address), p.name, file)
+	}
+	if *dir != "" {
+		return p.backupWithFiles(ctx, path, file, *dir, stdout, stderr)
 	}
 	if file == "-" {
 		return p.backupToStdout(ctx, path, stdout, stderr)

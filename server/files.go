@@ -78,13 +78,13 @@ func (f *FileSettings) bucket() *s3.Store {
 }
 
 // open opens the storage of FILES_URL, in a directory with local.
-func (f *FileSettings) open(local func(dir string) (*files.Local, error)) (files.Store, error) {
+func (f *FileSettings) open(local func(dir string) (*files.Local, error)) (files.Partitioned, error) {
 	if bucket := f.bucket(); bucket != nil {
 		return bucket, nil
 	}
 	l, err := local(f.dir())
 	if err != nil {
-		return nil, invalidSetting("FILES_URL", err)
+		return nil, err
 	}
 	return l, nil
 }
@@ -121,7 +121,7 @@ func openFiles(s Settings, logger *slog.Logger) (o files.Options, err error) {
 		return o, nil
 	}
 	if o.Store, err = s.Files.open(files.NewLocal); err != nil {
-		return o, err
+		return o, invalidSetting("FILES_URL", err)
 	}
 	if o.TempDir, err = tempDir(s.Files); err != nil {
 		return o, invalidSetting("FILES_TMP", err)

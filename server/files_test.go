@@ -196,7 +196,7 @@ func TestFilesMissing(t *testing.T) {
 	f := files.New(files.Options{DB: db, Store: local, Now: time.Now})
 	record, file := store.NewID(), store.NewID()
 	f.Register("articles", func(context.Context, store.Query) ([]files.Record, error) {
-		return []files.Record{{ID: record, Files: []store.ID{file}}}, nil
+		return []files.Record{{ID: record, Files: []files.File{{ID: file}}}}, nil
 	})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,39 +48,46 @@ func (p program) files(ctx context.Context, args []string, stdout, stderr io.Wri
 	if flags.NArg() != 1 || flags.Arg(0) != "check" {
 		return fmt.Errorf("the argument check is needed; %w", command.ErrUsage)
 	}
-	var snapshot time.Time
-	cleanUp := func() error { return nil }
-	defer func() { err = errors.Join(err, cleanUp()) }()
-	var s Settings
-	handler, done, err := p.openWith(ctx, stderr, func(loaded Settings, o *DepsOptions) (err error) {
-		s = loaded
+	f, snapshot, done, err := p.openFiles(ctx, "", stderr)
+	defer func() { err = errors.Join(err, done()) }()
+	if err != nil {
+		return err
+	}
+	return checkFiles(ctx, f, snapshot, *remove, stdout)
+}
+
+// openFiles opens the storage of the service with its database. Of an embedded database, it opens a snapshot, because a running service
+// has locked the database. If path is not "", it is that of another embedded database. snapshot is the time of the snapshot, or zero.
+// done closes the database and removes the snapshot; call it also after an error.
+func (p program) openFiles(ctx context.Context, path string, stderr io.Writer) (f *files.Files, snapshot time.Time, done func() error, err error) {
+	remove := func() error { return nil }
+	handler, closeAll, err := p.openWith(ctx, stderr, func(s Settings, o *DepsOptions) (err error) {
 		if s.Files.FilesURL == "" {
 			return errors.New("FILES_URL is not set, so the service stores no files")
 		}
 		if o.Files.Store, err = s.Files.open(files.OpenLocal); err != nil {
-			return err
+			return invalidSetting("FILES_URL", err)
 		}
-		path := engines.Path(s.DatabaseURL)
-		if path == "" {
+		if path = cmp.Or(path, engines.Path(s.DatabaseURL)); path == "" {
 			o.DB, err = openDatabase(ctx, s.DatabaseURL)
 			o.DB = unprepared{o.DB}
 			return err
 		}
 		snapshot = time.Now()
-		address, remove, err := takeSnapshot(ctx, path)
-		if cleanUp = remove; err == nil {
+		var address string
+		if address, remove, err = takeSnapshot(ctx, path); err == nil {
 			o.DB, err = openDatabase(ctx, address)
 		}
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, snapshot, remove, err
 	}
-	defer func() { err = errors.Join(err, done()) }()
+	done = func() error { return errors.Join(closeAll(), remove()) }
 	if err := handler.deps.Files.Enter(ctx); err != nil {
-		return invalidSetting("FILES_URL", err)
+		return nil, snapshot, done, invalidSetting("FILES_URL", err)
 	}
-	return checkFiles(ctx, handler.deps.Files, snapshot, *remove, stdout)
+	return handler.deps.Files, snapshot, done, nil
 }
 
 // unprepared is a database whose collections and indexes are not created.
@@ -88,8 +96,7 @@ type unprepared struct{ store.DB }
 // Prepare does nothing.
 func (unprepared) Prepare(context.Context) error { return nil }
 
-// takeSnapshot copies the embedded database, which a running service has locked. It returns the address of the copy, and a function
-// that removes it.
+// takeSnapshot copies an embedded database. It returns the address of the copy, and a function that removes it.
 func takeSnapshot(ctx context.Context, path string) (address string, remove func() error, err error) {
 	keep := func() error { return nil }
 	if _, err := os.Stat(path); err != nil {
@@ -97,23 +104,33 @@ func takeSnapshot(ctx context.Context, path string) (address string, remove func
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".check-*")
 	if err != nil {
-		return "", keep, fmt.Errorf("the check needs a temporary directory next to the database: %w", err)
+		return "", keep, fmt.Errorf("a snapshot needs a temporary directory next to the database: %w", err)
 	}
 	remove = func() error { return os.RemoveAll(dir) }
 	file := filepath.Join(dir, "snapshot.db")
 	return "sqlite:" + file, remove, sqlite.Backup(ctx, path, file, func(int64, int64) {})
 }
 
+// describe returns the line for a difference.
+func describe(found files.Finding) string {
+	line := "unreferenced "
+	switch {
+	case found.Missing:
+		line = "missing "
+	case found.Damaged:
+		line = "damaged "
+	}
+	line += found.ID.Hex()
+	if found.Collection != "" {
+		line += " of " + found.Collection + " " + found.Record.Hex()
+	}
+	return line
+}
+
 // checkFiles prints the differences. It fails if a file is missing.
 func checkFiles(ctx context.Context, f *files.Files, snapshot time.Time, remove bool, stdout io.Writer) error {
 	result, err := f.Check(ctx, snapshot, func(found files.Finding) error {
-		line := "unreferenced " + found.ID.Hex()
-		if found.Missing {
-			line = "missing " + found.ID.Hex()
-		}
-		if found.Collection != "" {
-			line += " of " + found.Collection + " " + found.Record.Hex()
-		}
+		line := describe(found)
 		if remove {
 			deleted, err := f.Delete(ctx, found)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/store/engines"
+	"example.com/ginseng/kit/store/mongo/mongotest"
 	"example.com/ginseng/testkit/process"
 	"example.com/ginseng/testkit/testdb"
 )
@@ -65,6 +67,50 @@ func TestKillFiles(t *testing.T) {
 	before, after := checkFiles(t, address, storage, spool)
 	t.Logf("| %s | kill -9 while files are stored, replaced and deleted, %d times | 2xx ×%d | %d of %d | %d, %d |", engine(), kills, made, lost, stored,
 		before.Unreferenced+before.Unknown, after.Unreferenced+after.Unknown)
+}
+
+// TestBackupFiles backs up the database and the files twice, while clients change files. The second backup, which continues the first, is
+// restored elsewhere: no file is missing.
+func TestBackupFiles(t *testing.T) {
+	long(t)
+	if mongotest.Available() {
+		t.Skip("backs up the embedded database")
+	}
+	dir := t.TempDir()
+	run := func(set []string, args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], append([]string{serveShelves}, args...)...)
+		cmd.Dir, cmd.Env = dir, set
+		return cmd
+	}
+	original := settings("sqlite:test.db")
+	p := begin(t, run(original))
+	var done atomic.Int64
+	var running sync.WaitGroup
+	for i := range 8 {
+		client := &photographer{t: t, random: rand.New(rand.NewPCG(uint64(i), rand.Uint64())), stored: map[string]string{}}
+		running.Go(func() { client.run(p.URL, &done) })
+	}
+	for i, file := range []string{"first.db", "second.db"} {
+		within(t, func(ctx context.Context) error {
+			return until(ctx, func() bool { return done.Load() >= int64(i+1)*200 })
+		}, "the clients make no progress")
+		before := done.Load()
+		output, err := run(original, "backup", file, "--files", "files-backup").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, output)
+		}
+		t.Logf("%d changes during the backup; %s", done.Load()-before, output)
+		if done.Load() == before {
+			t.Error("nothing was changed during the backup: the test is void")
+		}
+	}
+	_ = p.Signal(os.Kill)
+	p.Wait()
+	running.Wait()
+	output, err := run(settings("sqlite:second.db", "FILES_URL=file:files-backup"), "files", "check").CombinedOutput()
+	if err != nil || !strings.Contains(string(output), " 0 are missing") || strings.Contains(string(output), "\n0 files are stored") {
+		t.Errorf("%v: %s", err, output)
+	}
 }
 
 // photographer is a client with one album, and the files in it by their paths, as SHA-256.

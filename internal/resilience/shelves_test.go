@@ -26,7 +26,7 @@ const serveShelves = "serve-shelves"
 // runShelves is the service with a module whose records refer to large ones, which no module of this repository has, and with modules
 // for files.
 func runShelves() {
-	os.Args = os.Args[:1]
+	os.Args = append(os.Args[:1], os.Args[2:]...)
 	server.Main(server.Service[config.Settings]{
 		Name: "shelves",
 		Modules: func(d kit.Deps, s config.Settings) []kit.Module {

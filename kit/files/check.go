@@ -7,10 +7,12 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Finding is a difference between the records and the storage.
+// Finding is a difference between the records and the storage. If it is neither Missing nor Damaged, the file is stored, and no record
+// refers to it.
 type Finding struct {
 	ID         store.ID
-	Missing    bool     // a record refers to the file, which is not stored; otherwise the file is stored, and no record refers to it
+	Missing    bool     // a record refers to the file, which is not stored
+	Damaged    bool     // a record refers to the file, whose bytes are not those that were stored
 	Collection string   // "" if the file has no row
 	Record     store.ID // of the Collection
 	// Until is when the service deletes an unreferenced file; zero: with one of its daily jobs.
@@ -64,19 +66,19 @@ type check struct {
 }
 
 // missing reports a file to which a record refers, if it is not stored.
-func (c *check) missing(ctx context.Context, collection string, record, id store.ID) error {
-	if c.stored[id] {
+func (c *check) missing(ctx context.Context, collection string, record store.ID, file File) error {
+	if c.stored[file.ID] {
 		return nil
 	}
-	file, err := c.files.store.Open(ctx, id) // stored since the List, or not
+	bytes, err := c.files.store.Open(ctx, file.ID) // stored since the List, or not
 	if err == nil {
-		return file.Close()
+		return bytes.Close()
 	}
 	if !isMissing(err) {
 		return err
 	}
 	c.result.Missing++
-	return c.report(Finding{ID: id, Missing: true, Collection: collection, Record: record})
+	return c.report(Finding{ID: file.ID, Missing: true, Collection: collection, Record: record})
 }
 
 // rows reports the files of the rows to which no record refers.
@@ -141,7 +143,7 @@ func (f *Files) Delete(ctx context.Context, found Finding) (deleted bool, err er
 }
 
 // references returns the files to which the records of all registered collections refer. It calls each for each reference.
-func (f *Files) references(ctx context.Context, each func(ctx context.Context, collection string, record, file store.ID) error) (map[store.ID]bool, error) {
+func (f *Files) references(ctx context.Context, each func(ctx context.Context, collection string, record store.ID, file File) error) (map[store.ID]bool, error) {
 	found := map[store.ID]bool{}
 	for _, collection := range f.collections() {
 		q := store.Query{Limit: portion}
@@ -151,9 +153,9 @@ func (f *Files) references(ctx context.Context, each func(ctx context.Context, c
 				return nil, err
 			}
 			for _, record := range records {
-				for _, id := range record.Files {
-					found[id] = true
-					if err := each(ctx, collection, record.ID, id); err != nil {
+				for _, file := range record.Files {
+					found[file.ID] = true
+					if err := each(ctx, collection, record.ID, file); err != nil {
 						return nil, err
 					}
 				}

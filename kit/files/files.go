@@ -74,10 +74,10 @@ type Owner struct {
 	Uploader          *store.ID // the user whose quota counts; nil: none
 }
 
-// Record is a record with the IDs of the files to which it refers.
+// Record is a record with the files to which it refers.
 type Record struct {
 	ID    store.ID
-	Files []store.ID
+	Files []File
 }
 
 // ListRecords returns the records of a collection that q selects, including those without files. It reads no more fields than it

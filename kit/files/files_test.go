@@ -60,7 +60,7 @@ func (s *service) open(bytes files.Store, quota int64) {
 		for _, p := range pages {
 			record := files.Record{ID: p.ID}
 			if p.Cover != nil {
-				record.Files = []store.ID{p.Cover.ID}
+				record.Files = []files.File{*p.Cover}
 			}
 			records = append(records, record)
 		}

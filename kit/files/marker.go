@@ -28,7 +28,7 @@ var markerID = store.ID([]byte("file-storage"))
 // shared says that several instances use the directory. Then Claim fails if an instance has created the subdirectory and it is not
 // there, for example because the disk is not mounted.
 func (f *Files) Claim(ctx context.Context, shared bool) error {
-	storage, ok := f.store.(partitioned) // not if files are not configured
+	storage, ok := f.store.(Partitioned) // not if files are not configured
 	if !ok {
 		return nil
 	}
@@ -51,18 +51,24 @@ func (f *Files) Claim(ctx context.Context, shared bool) error {
 
 // Enter is Claim for a program that changes nothing. It fails if Claim has not created the subdirectory, or if it is not there.
 func (f *Files) Enter(ctx context.Context) error {
-	storage, ok := f.store.(partitioned)
+	storage, ok := f.store.(Partitioned)
 	if !ok {
 		return nil
 	}
-	known, err := f.markers.Get(ctx, markerID)
-	if isMissing(err) {
-		return errors.New("no service with this database has stored files yet; start the service once")
-	}
+	name, err := f.database(ctx)
 	if err != nil {
 		return err
 	}
-	return storage.Enter(known.Marker.Hex(), false)
+	return storage.Enter(name, false)
+}
+
+// database returns the name of the subdirectory of the database.
+func (f *Files) database(ctx context.Context) (string, error) {
+	known, err := f.markers.Get(ctx, markerID)
+	if isMissing(err) {
+		err = errors.New("no service with this database has stored files yet; start the service once")
+	}
+	return known.Marker.Hex(), err
 }
 
 // Enter makes a subdirectory the directory of all files. If create is true, it creates the subdirectory if it is missing.
@@ -83,4 +89,17 @@ func (l *Local) Enter(name string, create bool) error {
 	l.root, l.dir = root, l.dir+"/"+name
 	l.synced.Clear()
 	return nil
+}
+
+// Databases returns the names of the subdirectories that databases have.
+func (l *Local) Databases(ctx context.Context) (databases []string, err error) {
+	for name, err := range l.names(ctx, ".") {
+		if err != nil {
+			return nil, Unavailable(err)
+		}
+		if id, ok := store.ParseID(name); ok && name == id.Hex() {
+			databases = append(databases, name)
+		}
+	}
+	return databases, nil
 }

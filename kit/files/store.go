@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"os"
@@ -28,15 +29,21 @@ type Store interface {
 	Clean(ctx context.Context, before time.Time) error
 }
 
-// partitioned is a Store that several databases can use.
-type partitioned interface {
+// Partitioned is a Store that several databases can use.
+type Partitioned interface {
+	Store
 	// Enter makes a subdirectory the place of all files. If create is false, a Store with directories fails if the subdirectory does
 	// not exist. Call Enter at most once, before all other methods.
 	Enter(name string, create bool) error
+	// Databases returns the names of the subdirectories. Do not call it after Enter.
+	Databases(ctx context.Context) ([]string, error)
 }
 
 // ErrNotFound is the error of a Store that has no file with the ID.
 var ErrNotFound = apperr.New(apperr.NotFound, "There is no such file.")
+
+// ErrDamaged is the error of reading a file whose bytes are not those that were stored.
+var ErrDamaged = errors.New("the file is damaged")
 
 // Unavailable returns the error of a Store that cannot be used. The cause is logged, but not sent to clients.
 func Unavailable(cause error) *apperr.Error {

@@ -155,7 +155,7 @@ func (f *Files) referred(ctx context.Context, rows []row) (map[store.ID]bool, er
 	referred := map[store.ID]bool{}
 	for collection, ids := range records {
 		if collection == "" {
-			all, err := f.references(ctx, func(context.Context, string, store.ID, store.ID) error { return nil })
+			all, err := f.references(ctx, func(context.Context, string, store.ID, File) error { return nil })
 			if err != nil {
 				return nil, err
 			}
@@ -171,8 +171,8 @@ func (f *Files) referred(ctx context.Context, rows []row) (map[store.ID]bool, er
 			return nil, err
 		}
 		for _, record := range found {
-			for _, id := range record.Files {
-				referred[id] = true
+			for _, file := range record.Files {
+				referred[file.ID] = true
 			}
 		}
 	}

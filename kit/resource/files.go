@@ -75,7 +75,10 @@ func (c *Collection[D]) listFiles(ctx context.Context, q store.Query) ([]files.R
 	docs, err := c.all.List(ctx, q)
 	records := make([]files.Record, len(docs))
 	for i, doc := range docs {
-		records[i] = files.Record{ID: store.IDOf(doc), Files: idsOfFiles(c.filesOf(doc))}
+		records[i].ID = store.IDOf(doc)
+		for _, file := range c.filesOf(doc) {
+			records[i].Files = append(records[i].Files, *file)
+		}
 	}
 	return records, err
 }

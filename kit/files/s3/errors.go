@@ -30,14 +30,14 @@ const (
 
 // remedies say what an operator can do about an error.
 var remedies = map[string]string{
-	codeNoBucket:                   "create the bucket, or correct FILES_URL",
+	codeNoBucket:                   "create the bucket, or correct its name",
 	"AccessDenied":                 "the keys need the permissions s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket for the bucket",
 	"InvalidAccessKeyId":           "correct S3_ACCESS_KEY_ID",
-	"SignatureDoesNotMatch":        "correct S3_SECRET_ACCESS_KEY, and the region of FILES_URL",
-	"AuthorizationHeaderMalformed": "correct the region of FILES_URL",
-	"PermanentRedirect":            "correct region and endpoint of FILES_URL",
-	"TemporaryRedirect":            "correct region and endpoint of FILES_URL",
-	"InvalidBucketName":            "correct the bucket of FILES_URL, or set path-style=true in it",
+	"SignatureDoesNotMatch":        "correct S3_SECRET_ACCESS_KEY, and the region",
+	"AuthorizationHeaderMalformed": "correct the region",
+	"PermanentRedirect":            "correct region and endpoint",
+	"TemporaryRedirect":            "correct region and endpoint",
+	"InvalidBucketName":            "correct the bucket, or set path-style=true",
 	"QuotaExceeded":                "the bucket is full",
 	"XMinioStorageFull":            "the storage is full",
 }

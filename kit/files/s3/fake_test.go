@@ -171,20 +171,28 @@ func (f *fake) list(w http.ResponseWriter, query url.Values) {
 	var keys []string
 	for key := range f.objects {
 		if strings.HasPrefix(key, query.Get("prefix")) && key > query.Get("continuation-token") {
+			if before, _, ok := strings.Cut(key[len(query.Get("prefix")):], query.Get("delimiter")); ok && query.Get("delimiter") != "" {
+				key = query.Get("prefix") + before + query.Get("delimiter")
+			}
 			keys = append(keys, key)
 		}
 	}
 	slices.Sort(keys)
+	keys = slices.Compact(keys)
 	next := ""
 	if n := min(limit, 100); len(keys) > n {
 		keys = keys[:n]
 		next = keys[n-1]
 	}
 	_, _ = io.WriteString(w, `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">`)
+	element := "<Contents><Key>%s</Key></Contents>"
+	if query.Get("delimiter") != "" {
+		element = "<CommonPrefixes><Prefix>%s</Prefix></CommonPrefixes>"
+	}
 	for _, key := range keys {
-		_, _ = io.WriteString(w, "<Contents><Key>")
-		_ = xml.EscapeText(w, []byte(key))
-		_, _ = io.WriteString(w, "</Key></Contents>")
+		var escaped strings.Builder
+		_ = xml.EscapeText(&escaped, []byte(key))
+		_, _ = fmt.Fprintf(w, element, &escaped)
 	}
 	if next != "" {
 		_, _ = io.WriteString(w, "<NextContinuationToken>")

@@ -76,7 +76,7 @@ func (r *reader) Read(p []byte) (n int, err error) {
 		r.hash.Write(p[:n]) // never fails
 		r.hashed += int64(n)
 		if r.hashed == r.size && r.sum != "" && r.sum != hex.EncodeToString(r.hash.Sum(nil)) {
-			err = fmt.Errorf("the SHA-256 of %s is not the one that was stored with it", r.key)
+			err = fmt.Errorf("%w: the SHA-256 of %s is not the one that was stored with it", files.ErrDamaged, r.key)
 		}
 	}
 	if err != nil {

@@ -80,6 +80,12 @@ func TestServer(t *testing.T) {
 		return s
 	}
 	filestest.Run(t, open)
+	t.Run("copy", func(t *testing.T) {
+		t.Parallel()
+		own := config
+		own.Prefix += "/copy " + store.NewID().Hex()
+		filestest.RunCopy(t, func() files.Partitioned { return New(own, keys) })
+	})
 	t.Run("parts", func(t *testing.T) {
 		t.Parallel()
 		testParts(t, open(t))
@@ -94,7 +100,7 @@ func TestServer(t *testing.T) {
 		}
 		names, pages, token := map[string]bool{}, 0, ""
 		for ; pages == 0 || token != ""; pages++ {
-			p, err := s.page(t.Context(), token, 2)
+			p, err := s.page(t.Context(), "", token, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -510,5 +516,51 @@ func TestParse(t *testing.T) {
 		if config, err := Parse(address); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %+v, %v, want %s", address, config, err, want)
 		}
+	}
+}
+
+// TestCopy copies between directories and a bucket, one of whose files is damaged, and to a bucket that is full.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	open := func() files.Partitioned { return f.open(everyByte, "path-style=true") }
+	filestest.RunCopy(t, open)
+	var damaged string
+	for key, o := range f.objects {
+		damaged = key
+		f.objects[key] = object{append([]byte("x"), o.data...), o.sum}
+		break
+	}
+	back, o := filestest.Local(t), filestest.CopyOptions(t)
+	o.Report = func(found files.Finding) error {
+		if !found.Damaged || !strings.HasSuffix(damaged, found.ID.Hex()) {
+			t.Errorf("reported %+v, want %s", found, damaged)
+		}
+		return nil
+	}
+	copied, err := files.Copy(t.Context(), func() (files.Partitioned, files.Partitioned, error) { return open(), back(), nil }, o)
+	if want := (files.Copied{Copied: 150, Damaged: 1}); err != nil || copied != want {
+		t.Errorf("%+v, %v, want %+v", copied, err, want)
+	}
+	delete(f.objects, damaged)
+	for key, o := range f.objects { // the target is damaged
+		f.objects[key] = object{append([]byte("x"), o.data...), o.sum}
+		break
+	}
+	to := func() (files.Partitioned, files.Partitioned, error) { return back(), open(), nil }
+	copied, err = files.Copy(t.Context(), to, filestest.CopyOptions(t))
+	if want := (files.Copied{Copied: 1, Present: 149}); err != nil || copied != want {
+		t.Errorf("%+v, %v, want %+v", copied, err, want)
+	}
+	clear(f.objects)
+	f.fails(-1, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			reject(w, http.StatusForbidden, "AccessDenied")
+		}
+		return r.Method == http.MethodPut
+	})
+	_, err = files.Copy(t.Context(), to, filestest.CopyOptions(t))
+	if err == nil || !strings.HasPrefix(err.Error(), "the file ") || !strings.Contains(err.Error(), "s3:PutObject") {
+		t.Errorf("a target that rejects files: %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"example.com/ginseng/kit/files"
@@ -62,9 +63,25 @@ func (s *Store) Enter(database string, _ bool) error {
 	return nil
 }
 
+// Databases returns the databases that have keys.
+func (s *Store) Databases(ctx context.Context) (databases []string, err error) {
+	for found, err := range s.pages(ctx, "/") {
+		if err != nil {
+			return nil, fail(ctx, err)
+		}
+		for _, common := range found.CommonPrefixes {
+			name := strings.TrimSuffix(strings.TrimPrefix(common.Prefix, s.dir), "/")
+			if id, ok := store.ParseID(name); ok && name == id.Hex() {
+				databases = append(databases, name)
+			}
+		}
+	}
+	return databases, nil
+}
+
 // Check lists a file. It returns an *Error if the server rejects the request.
 func (s *Store) Check(ctx context.Context) error {
-	_, err := s.page(ctx, "", 1)
+	_, err := s.page(ctx, "", "", 1)
 	return err
 }
 
@@ -121,9 +138,7 @@ func (s *Store) Delete(ctx context.Context, id store.ID) error {
 // List implements files.Store. It ignores files with other names than Put gives.
 func (s *Store) List(ctx context.Context) iter.Seq2[store.ID, error] {
 	return func(yield func(store.ID, error) bool) {
-		token := ""
-		for {
-			found, err := s.page(ctx, token, namesAtOnce)
+		for found, err := range s.pages(ctx, "") {
 			if err != nil {
 				yield(store.ID{}, fail(ctx, err))
 				return
@@ -133,9 +148,6 @@ func (s *Store) List(ctx context.Context) iter.Seq2[store.ID, error] {
 				if ok && object.Key == s.key(id) && !yield(id, nil) {
 					return
 				}
-			}
-			if token = found.NextContinuationToken; token == "" {
-				return
 			}
 		}
 	}
@@ -154,10 +166,30 @@ type page struct {
 	XMLName               xml.Name `xml:"ListBucketResult"`
 	NextContinuationToken string
 	Contents              []struct{ Key string }
+	CommonPrefixes        []struct{ Prefix string }
 }
 
-func (s *Store) page(ctx context.Context, token string, limit int) (p page, err error) {
+// pages lists all keys. If delimiter is not "", it lists the prefixes of keys up to the next delimiter.
+func (s *Store) pages(ctx context.Context, delimiter string) iter.Seq2[page, error] {
+	return func(yield func(page, error) bool) {
+		token := ""
+		for {
+			found, err := s.page(ctx, delimiter, token, namesAtOnce)
+			if !yield(found, err) || err != nil {
+				return
+			}
+			if token = found.NextContinuationToken; token == "" {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) page(ctx context.Context, delimiter, token string, limit int) (p page, err error) {
 	query := map[string]string{"list-type": "2", "max-keys": strconv.Itoa(limit), "prefix": s.dir}
+	if delimiter != "" {
+		query["delimiter"] = delimiter
+	}
 	if token != "" {
 		query["continuation-token"] = token
 	}

@@ -1,0 +1,243 @@
+package files
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/ginseng/kit/progress"
+	"example.com/ginseng/kit/store"
+)
+
+// copiesAtOnce is the number of files that a copy transfers at a time. TempDir has at most as many.
+const copiesAtOnce = 8
+
+// CopyOptions are the arguments of Copy and Backup.
+type CopyOptions struct {
+	TempDir  string              // for copiesAtOnce files
+	Progress io.Writer           // receives the progress
+	Report   func(Finding) error // called for each file that is missing or damaged
+}
+
+// Copied is the result of a copy.
+type Copied struct {
+	Copied, Present  int // files that were copied, and that the target had already
+	Missing, Damaged int // files that cannot be copied
+}
+
+// Copy copies the files of all databases from a Store to another. open opens both, for each database again. A file that the target has
+// with the same SHA-256 is not copied again, so that the next Copy continues one that was interrupted. After a file is copied, it is
+// read from the target and compared. Files that are stored or deleted meanwhile may be missing in the target.
+func Copy(ctx context.Context, open func() (from, to Partitioned, err error), o CopyOptions) (result Copied, err error) {
+	from, _, err := open()
+	if err != nil {
+		return result, err
+	}
+	databases, err := from.Databases(ctx)
+	if err != nil {
+		return result, err
+	}
+	c := newCopier(o)
+	for _, database := range databases {
+		from, to, err := open()
+		if err == nil {
+			err = errors.Join(from.Enter(database, false), to.Enter(database, true))
+		}
+		if err == nil {
+			c.from, c.to = from, to
+			err = c.copyAll(ctx)
+		}
+		if err != nil {
+			return c.result, err
+		}
+	}
+	return c.result, nil
+}
+
+func (c *copier) copyAll(ctx context.Context) error {
+	var ids []store.ID
+	for id, err := range c.from.List(ctx) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, id)
+	}
+	return c.run(ctx, "copying", len(ids), func(ctx context.Context, copy func(Finding, string)) error {
+		for _, id := range ids {
+			if copy(Finding{ID: id}, ""); ctx.Err() != nil {
+				break
+			}
+		}
+		return nil
+	})
+}
+
+// Backup copies the files to which the records refer to a Store, unless it has them already. It compares their SHA-256 with that of the
+// records. Files of collections that nobody has registered are copied too.
+// Call Enter first.
+func (f *Files) Backup(ctx context.Context, to Partitioned, o CopyOptions) (Copied, error) {
+	c := newCopier(o)
+	c.from, c.to = f.store, to
+	database, err := f.database(ctx)
+	if err == nil {
+		err = to.Enter(database, true)
+	}
+	if err != nil {
+		return c.result, err
+	}
+	total, err := f.rows.Count(ctx, store.Eq("since", nil))
+	if err != nil {
+		return c.result, err
+	}
+	err = c.run(ctx, "files", int(total), func(ctx context.Context, copy func(Finding, string)) error {
+		_, err := f.references(ctx, func(ctx context.Context, collection string, record store.ID, file File) error {
+			copy(Finding{ID: file.ID, Collection: collection, Record: record}, file.SHA256)
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+		return f.eachPortion(ctx, store.Query{Filter: store.Eq("since", nil), Limit: portion}, func(ctx context.Context, rows []row) error {
+			for _, r := range rows {
+				if !f.knows(r) {
+					copy(Finding{ID: r.ID, Collection: r.Collection, Record: r.RecordID}, "")
+				}
+			}
+			return ctx.Err()
+		})
+	})
+	return c.result, err
+}
+
+// copier copies files from one Store to another.
+type copier struct {
+	CopyOptions
+	from, to Store
+	spools   *spools
+	mu       sync.Mutex
+	result   Copied
+}
+
+func newCopier(o CopyOptions) *copier {
+	return &copier{CopyOptions: o, spools: &spools{dir: o.TempDir, names: map[string]bool{}}}
+}
+
+// run calls list, which calls copy for each file, with its SHA-256 or "". The first error ends the context of list.
+func (c *copier) run(ctx context.Context, task string, total int, list func(ctx context.Context, copy func(Finding, string)) error) error {
+	if isSameDir(c.from, c.to) {
+		return errors.New("the files are in the target already: name another directory")
+	}
+	bar := progress.Start(c.Progress, task, "files", int64(total))
+	defer bar.Stop()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(copiesAtOnce)
+	err := list(ctx, func(found Finding, sum string) {
+		group.Go(func() error {
+			defer bar.Add(1)
+			return c.copy(ctx, found, sum)
+		})
+	})
+	if failed := group.Wait(); failed != nil {
+		return failed // the reason why ctx has ended
+	}
+	return err
+}
+
+// isSameDir reports whether two Stores are the same directory.
+func isSameDir(a, b Store) bool {
+	one, ok1 := a.(*Local)
+	other, ok2 := b.(*Local)
+	if !ok1 || !ok2 {
+		return false
+	}
+	infoA, errA := one.root.Stat(".")
+	infoB, errB := other.root.Stat(".")
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+func (c *copier) copy(ctx context.Context, found Finding, sum string) error {
+	copied, err := c.bring(ctx, found.ID, sum)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case isMissing(err):
+		c.result.Missing++
+		found.Missing = true
+		return c.Report(found)
+	case errors.Is(err, ErrDamaged):
+		c.result.Damaged++
+		found.Damaged = true
+		return c.Report(found)
+	case err != nil:
+		return fmt.Errorf("the file %s: %w", found.ID.Hex(), err)
+	case copied:
+		c.result.Copied++
+	default:
+		c.result.Present++
+	}
+	return nil
+}
+
+// bring copies a file unless the target has it. sum is its SHA-256 in hexadecimal, or "" if it is unknown. Errors: NotFound; ErrDamaged.
+func (c *copier) bring(ctx context.Context, id store.ID, sum string) (copied bool, err error) {
+	there, err := sumOf(ctx, c.to, id, io.Discard)
+	if err != nil && !isMissing(err) && !errors.Is(err, ErrDamaged) {
+		return false, err
+	}
+	if there != "" && sum == "" {
+		if sum, err = sumOf(ctx, c.from, id, io.Discard); err != nil {
+			return false, err
+		}
+	}
+	if there != "" && there == sum {
+		return false, nil
+	}
+	spool, err := c.spools.create()
+	if err != nil {
+		return false, err
+	}
+	defer c.spools.remove(spool)
+	read, err := sumOf(ctx, c.from, id, spool)
+	if err != nil {
+		return false, err
+	}
+	if sum != "" && sum != read {
+		return false, ErrDamaged
+	}
+	size, err := spool.Seek(0, io.SeekCurrent)
+	if err == nil {
+		_, err = spool.Seek(0, io.SeekStart)
+	}
+	if err == nil {
+		err = c.to.Put(ctx, id, spool, size)
+	}
+	if err != nil {
+		return false, err
+	}
+	there, err = sumOf(ctx, c.to, id, io.Discard)
+	if err == nil && there != read || isMissing(err) || errors.Is(err, ErrDamaged) {
+		return false, fmt.Errorf("the target has other bytes than were written to it; check its disk (%v)", err)
+	}
+	return true, err
+}
+
+// sumOf writes a file to w, and returns its SHA-256 in hexadecimal; "" after an error.
+func sumOf(ctx context.Context, s Store, id store.ID, w io.Writer) (string, error) {
+	file, err := s.Open(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }()
+	sum := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(sum, w), file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
