@@ -4,15 +4,17 @@
 # commands below have the same ones, so that they share the build cache.
 export GOFLAGS := $(shell go env GOFLAGS) -tags=nomsgpack,validator_novalidatefn
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-TOOL := go tool -modfile="$(CURDIR)/scripts/tools/go.mod"
+TOOL := env -u GOOS -u GOARCH go tool -modfile="$(CURDIR)/scripts/tools/go.mod"
 SHORT := -short
 FUZZTIME := 5s
 # A server for a command, and the tests of modules that use it: one for the main task of each module that stores something.
 MONGOD := $(if $(TEST_MONGODB_URI),,go -C scripts/mongod run . --)
 MAIN_TASKS := Test(Article|Change|Create|Events|Identities|Policy|Sequence|ShowAndComplete|SignIn|Users)
 ARTICLES := 100000
+PLATFORMS := linux/amd64 linux/arm64 darwin/arm64
+DOCKER := docker
 
-.PHONY: help run dev build prod test test-all test-integration coverage fuzz project resource bench soak lint deadcode docs docs-check client sbom vulncheck vulndb
+.PHONY: help run dev build prod test test-all test-integration coverage fuzz project resource bench soak lint deadcode docs docs-check client sbom release vulncheck vulndb
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -92,6 +94,23 @@ sbom: build ## write dist/: an SBOM of ./ginseng (CycloneDX), and the license te
 	mkdir -p dist
 	$(TOOL) cyclonedx-gomod bin -json -licenses -std -noserial -notimestamp -version "$(VERSION)" -output dist/sbom.cdx.json ginseng
 	scripts/tools/licenses save dist/licenses
+
+# The archives are equal wherever and whenever they are made from the same commit with the same version of Go. The images contain the
+# same binaries, but have times.
+release: ## write dist/ on Linux: archives of PLATFORMS with binary, SBOM and licenses, images if Docker runs, SHA256SUMS
+	rm -rf dist
+	@set -e; for platform in $(PLATFORMS); do \
+		export GOOS=$${platform%/*} GOARCH=$${platform#*/}; name=ginseng-$$GOOS-$$GOARCH; \
+		$(MAKE) sbom; mv ginseng dist; \
+		tar -czf dist/$$name.tar.gz --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
+			LICENSE -C dist ginseng sbom.cdx.json licenses; \
+		rm -rf dist/ginseng dist/sbom.cdx.json dist/licenses; \
+		[ $$GOOS = linux ] || continue; \
+		$(DOCKER) version >/dev/null 2>&1 || { echo '*** NO IMAGE: there is no Docker engine. ***'; continue; }; \
+		$(DOCKER) build --platform $$platform --build-arg VERSION=$(VERSION) --build-arg REVISION="$$(git rev-parse HEAD)" -t ginseng:$(VERSION) .; \
+		$(DOCKER) save --output dist/$$name-image.tar ginseng:$(VERSION); gzip -n dist/$$name-image.tar; \
+	done
+	cd dist && sha256sum *.tar.gz >SHA256SUMS
 
 vulncheck: vulndb ## report known vulnerabilities that the code reaches; needs the network
 	$(TOOL) govulncheck ./...
