@@ -96,9 +96,10 @@ func (a Authenticator) handle(g *gin.Context, authenticate func(*gin.Context) (a
 	if err == nil && end == nil && !rest.HasParts(g) {
 		end, err = a.beginWrite(g, caller, 0)
 	}
+	ctx := g.Request.Context()
 	if end != nil || rest.HasParts(g) {
-		ctx, rolledBack := store.WithRollbacks(g.Request.Context())
-		g.Request = g.Request.WithContext(ctx)
+		var rolledBack func() time.Duration
+		ctx, rolledBack = store.WithRollbacks(ctx)
 		defer func() {
 			if end != nil {
 				endAfter(rolledBack(), end)
@@ -113,7 +114,7 @@ func (a Authenticator) handle(g *gin.Context, authenticate func(*gin.Context) (a
 		rest.OnlyID(g)
 	}
 	if g.Request.Method != http.MethodGet {
-		g.Request = g.Request.WithContext(store.WithAuthor(g.Request.Context(), author(g, caller)))
+		g.Request = g.Request.WithContext(store.WithAuthor(ctx, author(g, caller)))
 	}
 	if caller.Master || caller.IsUser() {
 		g.Header("Cache-Control", "private, no-cache") // caches cannot tell that a URL contains a credential (RFC 6750 section 2.3)

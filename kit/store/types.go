@@ -35,7 +35,7 @@ func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 func ParseTime(s string) (Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err == nil && !isRFC3339(s) {
-		err = fmt.Errorf("store: %q is not an RFC 3339 time", s)
+		err = fmt.Errorf("store: %q is not an RFC 3339 time", strings.Clone(s)) // without a copy, s is on the heap also without an error
 	}
 	if err != nil {
 		return Time{}, err
