@@ -36,7 +36,7 @@ func TestCopyFilesKilled(t *testing.T) {
 	}
 	args := []string{"copy", "--files-from", "file:source", "--files-to", "file:target"}
 	for _, enough := range []int{1, 100} {
-		cmd, stderr := newCommand(t, dir)
+		cmd, stderr := newCommand(t, dir, "FILES_TMP="+t.TempDir())
 		cmd.Args = append(cmd.Args, args...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

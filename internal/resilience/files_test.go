@@ -82,7 +82,7 @@ func TestBackupFiles(t *testing.T) {
 		cmd.Dir, cmd.Env = dir, set
 		return cmd
 	}
-	original := settings("sqlite:test.db")
+	original := settings("sqlite:test.db", "FILES_TMP="+t.TempDir())
 	p := begin(t, run(original))
 	var done atomic.Int64
 	var running sync.WaitGroup
