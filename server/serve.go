@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -358,8 +359,8 @@ func (c *clientConn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// greeting returns the text that the service prints at start: its address and, in development, where the documentation, the
-// settings and the data are, and how to create an admin.
+// greeting returns the text that the service prints at start: its address, the admin page if there is one and, in development, where the
+// documentation, the settings and the data are, and how to create an admin.
 func greeting(s Settings, addr net.Addr, routes []string) string {
 	var b strings.Builder
 	_, port, err := net.SplitHostPort(addr.String())
@@ -367,10 +368,13 @@ func greeting(s Settings, addr net.Addr, routes []string) string {
 		port = addr.String()
 	}
 	fmt.Fprintf(&b, "Server listening on http://%s, in %s mode\n", net.JoinHostPort(s.Host, port), s.Env)
+	base := "http://" + net.JoinHostPort(dialHost(s.Host), port)
+	if slices.Contains(routes, "GET /admin/") {
+		fmt.Fprintf(&b, "  admin page   %s/admin/\n", cmp.Or(s.PublicURL, base))
+	}
 	if s.Env != settings.Development {
 		return b.String()
 	}
-	base := "http://" + net.JoinHostPort(dialHost(s.Host), port)
 	if s.Docs {
 		fmt.Fprintf(&b, "  Swagger UI   %s/docs/\n", base)
 	}

@@ -7,8 +7,10 @@ import { humanize } from './document.js'
 import { Dialog, html } from './ui.js'
 
 function TextField({ label, name, type = 'text', autocomplete, value, readonly, hint, focus }) {
+  const ref = useRef()
+  useEffect(() => { if (focus) ref.current.focus() }, [])
   return html`<div class="stacked"><label for=${`sign-in-${name}`}>${label}</label>
-    <input id=${`sign-in-${name}`} name=${name} type=${type} autocomplete=${autocomplete} defaultValue=${value} readonly=${readonly} required autofocus=${focus} dir="auto" aria-describedby=${hint && `hint-${name}`} />
+    <input ref=${ref} id=${`sign-in-${name}`} name=${name} type=${type} autocomplete=${autocomplete} defaultValue=${value} readonly=${readonly} required autofocus=${focus} dir="auto" aria-describedby=${hint && `hint-${name}`} />
     ${hint && html`<small id=${`hint-${name}`}>${hint}</small>`}</div>`
 }
 
