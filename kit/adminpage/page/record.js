@@ -185,7 +185,7 @@ function RecordForm({ resource, path, id, trail, loaded, panels }) {
       ${resource.remove && html`<button type="button" onClick=${canUndo ? remove : () => setAsking(true)}>Delete${canUndo ? '' : '…'}</button>`}
       ${dirty > 0 && html`<button type="button" onClick=${discard}>Discard</button>`}
       ${fields.length > 0 && html`<button type="button" class="main" disabled=${!dirty || saving} aria-busy=${saving} onClick=${submit} aria-keyshortcuts="Control+S" title="Save (Ctrl+S)">Save</button>`}`}>
-    ${form.restored && dirty > 0 && !theirs && html`<p class="note">Your changes of <${Time} value=${new Date(form.restored).toISOString()} /> are restored. They are not saved yet.</p>`}
+    ${form.restored && dirty > 0 && !theirs && html`<p class="note"><span>Your changes of <${Time} value=${new Date(form.restored).toISOString()} /> are restored. They are not saved yet.</span></p>`}
     ${theirs && html`<${Conflict} fields=${resource.fields.filter((field) => field.shown)} base=${form.base} edits=${form.edits} theirs=${theirs} onResolve=${settle} onDiscard=${discard} />`}
     <${Failure} error=${problem && (rest.length ? { ...problem, status: problem.status, detail: [problem.detail, ...rest].join(' '), requestId: problem.requestId } : problem)} retry=${problem && problem.status !== 400 && !saving ? () => save() : undefined} />
     <div class="columns">
@@ -284,7 +284,7 @@ export function NewScreen({ resource, path, trail }) {
   return html`<${Screen} title=${`New ${resource.recordLabel}`} trail=${trail} actions=${html`
       ${dirty > 0 && html`<button type="button" onClick=${() => { form.reset(); setProblem(undefined) }}>Clear</button>`}
       <button type="button" class="main" aria-busy=${saving} disabled=${saving} onClick=${create} aria-keyshortcuts="Control+S" title="Create (Ctrl+S)">Create</button>`}>
-    ${form.restored && dirty > 0 && html`<p class="note">What you entered at <${Time} value=${new Date(form.restored).toISOString()} /> is restored. It is not saved yet.</p>`}
+    ${form.restored && dirty > 0 && html`<p class="note"><span>What you entered at <${Time} value=${new Date(form.restored).toISOString()} /> is restored. It is not saved yet.</span></p>`}
     <${Failure} error=${problem && { detail: [problem.detail, ...rest].join(' '), status: problem.status, requestId: problem.requestId }} retry=${problem && problem.status !== 400 ? create : undefined} />
     ${progress && html`<p role="status">${progress.name} <progress max="1" value=${progress.part} aria-label=${progress.name}></progress></p>`}
     <form class="fields" onSubmit=${create} novalidate><button hidden></button>

@@ -17,12 +17,28 @@ function wide() {
   return [...document.querySelectorAll('body *')].filter((element) => !inScroll(element) && element.getBoundingClientRect().right > innerWidth + 1).map((element) => `${element.tagName}.${element.className}`)
 }
 
+/** Runs in the page: sends a request with the token of the page. */
+async function sendFromPage([method, path, body]) {
+  const { token } = JSON.parse(Object.entries(sessionStorage).find(([key]) => key.startsWith('session of'))[1])
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const response = await fetch(`..${path}`, { method, headers, body: JSON.stringify(body) })
+  return response.status === 204 ? undefined : response.json()
+}
+
 /** The page of an admin. */
 export class Admin {
   checked = 0
+  requests = new Set()
 
   constructor(page, address, pictures) {
     Object.assign(this, { page, address, pictures, faults: watch(page, [address, `blob:${address}`]) })
+    page.on('request', (request) => this.requests.add(`${request.method()} ${request.url()}`))
+  }
+
+  /** Signs in with a password. masterKey is for services that require it. */
+  async signIn(email, password, masterKey) {
+    await this.fill({ Email: email, Password: password, ...(masterKey && { 'Master key': masterKey }) })
+    await this.click('Sign in')
   }
 
   async open(path, query = {}) {
@@ -36,6 +52,11 @@ export class Admin {
       const field = this.page.getByLabel(label, { exact: true }).or(this.page.getByLabel(new RegExp(`^${label}\\*?$`))).first()
       await field.fill(value)
     }
+  }
+
+  /** Sends a request with the token of the page. Resolves to the body. */
+  send(method, path, body) {
+    return this.page.evaluate(sendFromPage, [method, path, body])
   }
 
   async click(name) {
@@ -75,11 +96,26 @@ export class Admin {
   }
 }
 
-/** Calls job with an admin page, which must do nothing that it should not. Resolves to the number of checked screens. */
+/** Returns the requests that the API document does not describe: their operation, or a parameter of their query. */
+function undescribed(requests, { paths }) {
+  return [...requests].map((text) => text.split(' ')).filter(([method, address]) => {
+    const { protocol, pathname, searchParams } = new URL(address)
+    if (protocol === 'blob:' || /^\/admin(\/|$)/.test(pathname)) return false
+    const matches = ([path, operations]) => method.toLowerCase() in operations && new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname)
+    const [found] = Object.entries(paths).filter(matches).sort(([a], [b]) => a.split('{').length - b.split('{').length)
+    const known = found?.[1][method.toLowerCase()].parameters?.map(({ name }) => name) ?? []
+    return !found || [...searchParams.keys()].some((name) => !known.includes(name))
+  }).map((request) => request.join(' '))
+}
+
+/**
+ * Calls job with an admin page, which must do nothing that it should not. job resolves to the API document, which must describe all requests
+ * of the page. Resolves to the number of checked screens.
+ */
 export async function withAdmin(browser, address, pictures, job) {
   const admin = new Admin(await browser.newPage(), address, pictures)
   try {
-    await job(admin)
+    assert.deepEqual(undescribed(admin.requests, await job(admin)), [], 'the document does not describe a request')
     assert.deepEqual(admin.faults, [], 'the page did what it should not')
   } catch (error) {
     await admin.page.screenshot({ path: join(pictures, 'failed.png') })
@@ -91,10 +127,10 @@ export async function withAdmin(browser, address, pictures, job) {
   return admin.checked
 }
 
-/** Requests of the same user outside of the page. */
+/** Requests of a user outside of the page. */
 export class Requests {
-  constructor({ address, masterKey }) {
-    Object.assign(this, { address, masterKey })
+  constructor({ address, masterKey }, account = { email, password }) {
+    Object.assign(this, { address, masterKey, account })
   }
 
   async send(method, path, body, type = 'application/json', authorization = `Bearer ${this.token}`) {
@@ -106,9 +142,10 @@ export class Requests {
   }
 
   async signIn() {
-    this.token = (await this.send('POST', '/auth', JSON.stringify({ access_token: this.masterKey }), undefined, `Basic ${btoa(`${email}:${password}`)}`)).token
+    this.token = (await this.send('POST', '/auth', JSON.stringify({ access_token: this.masterKey }), undefined, `Basic ${btoa(`${this.account.email}:${this.account.password}`)}`)).token
   }
 
+  document = () => this.get('/admin/openapi.json')
   get = (path) => this.send('GET', path)
   post = (path, body, signedIn = true) => this.send('POST', path, JSON.stringify(body), undefined, signedIn ? undefined : '')
   put = (path, body) => this.send('PUT', path, JSON.stringify(body))

@@ -4,19 +4,9 @@ import { Requests, withAdmin } from './admin-page.mjs'
 
 const email = 'grace@example.com', password = 'difference engine' // the fake providers know the address
 
-/** Runs in the page: creates a passkey for the session of the page. */
-async function register() {
-  const { token } = JSON.parse(Object.entries(sessionStorage).find(([key]) => key.startsWith('session of'))[1])
-  const post = (path, body) => fetch(`../${path}`, { method: 'POST', headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }).then((response) => response.json())
-  const { challenge, publicKey } = await post('users/me/passkeys/options', {})
-  const credential = await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) })
-  return post('users/me/passkeys', { challenge, credential: credential.toJSON(), name: 'Laptop' })
-}
-
-/** Runs in the page: ends its session. */
-function end() {
-  const { token } = JSON.parse(Object.entries(sessionStorage).find(([key]) => key.startsWith('session of'))[1])
-  return fetch('../auth', { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } }).then((response) => response.status)
+/** Runs in the page: creates a passkey. */
+async function createPasskey(publicKey) {
+  return (await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) })).toJSON()
 }
 
 /** Signs in with a provider in its window: as Grace Hopper, with a new account that has the address, or denies access. */
@@ -65,7 +55,8 @@ async function visit(admin, browser, service) {
   await admin.click('Continue')
   await signedIn()
 
-  await page.evaluate(register)
+  const { challenge, publicKey } = await admin.send('POST', '/users/me/passkeys/options', {})
+  await admin.send('POST', '/users/me/passkeys', { challenge, credential: await page.evaluate(createPasskey, publicKey), name: 'Laptop' })
   await signOut()
   await admin.fill({ 'Master key': service.masterKey })
   await admin.click('Sign in with a passkey')
@@ -81,7 +72,7 @@ async function visit(admin, browser, service) {
 
   await admin.open('/articles/new')
   await admin.fill({ Title: 'Chestnut', Content: 'A tree.' })
-  await page.evaluate(end)
+  await admin.send('DELETE', '/auth')
   await admin.click('Create')
   await page.getByText('Your session has ended').waitFor()
   await continueWith(page, 'GitHub', 'nobody-else@example.com')
@@ -89,6 +80,7 @@ async function visit(admin, browser, service) {
   await admin.check('sign in again as another')
   await continueWith(page, 'Google', email)
   await page.getByRole('heading', { name: 'Chestnut' }).waitFor()
+  return admin.send('GET', '/admin/openapi.json')
 }
 
 /** Signs in, in each way. Resolves to the number of checked screens. */

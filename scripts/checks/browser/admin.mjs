@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { email, password, Requests, withAdmin } from './admin-page.mjs'
+import { requiredFactor, rights } from './admin-rights.mjs'
 import { signIns } from './admin-sign-in.mjs'
 import { withBrowser } from './chromium.mjs'
 import { withProviders } from './providers.mjs'
@@ -531,6 +532,7 @@ async function day(admin, service) {
   await serviceScreens(admin, api)
   await webhooks(admin, api, plant)
   await secondFactor(admin, api, service)
+  return api.document()
 }
 
 checkLibraries()
@@ -538,6 +540,7 @@ rmSync(pictures, { recursive: true, force: true })
 mkdirSync(pictures, { recursive: true })
 await withProject((project) => withBuilt((binary, dir) => withBrowser(dir, (browser) => withProviders(dir, (providers) =>
   withService(binary, { ...providers, APP_ENV: 'development', FILES_URL: 'file:files', WEBHOOK_NETWORKS: '127.0.0.0/8', PUBLIC_URL: 'http://localhost' }, async (service) => {
-    const screens = await withAdmin(browser, service.address, pictures, (admin) => day(admin, service)) + await signIns(browser, service, pictures)
+    const screens = await withAdmin(browser, service.address, pictures, (admin) => day(admin, service)) + await signIns(browser, service, pictures) + await rights(browser, service, pictures)
+      + await withService(binary, { APP_ENV: 'development', ADMIN: 'true', REQUIRE_TWO_FACTOR: 'admin' }, (strict) => requiredFactor(browser, strict, pictures))
     console.log(`admin.mjs: ${screens} screens without violations: ${pictures}`)
   }))), project))

@@ -28,7 +28,7 @@ export async function withBuilt(job, project = root) {
 }
 
 /**
- * Starts the service, calls job, and stops the service. The job gets the address, the master key, said: a function
+ * Starts the service, calls job, and stops the service. Resolves to what job does. The job gets the address, the master key, said: a function
  * that waits for matching output of the service, after a number of characters, and resolves to it, and printed: a function that
  * returns all output. The output is printed if the job fails.
  */
@@ -70,7 +70,7 @@ export async function withService(binary, settings, job) {
   })
   try {
     const [, address] = await said(/^Server listening on (http:\/\/[^,]+),/m)
-    await job({ address, masterKey, said, printed: () => printed })
+    return await job({ address, masterKey, said, printed: () => printed })
   } catch (error) {
     console.error(printed)
     throw error
