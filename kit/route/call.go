@@ -122,9 +122,14 @@ type call struct {
 // Close implements io.Closer.
 func (c *call) Close() error { return nil }
 
-// CalledBy returns the caller of a request of Table.Call. inProcess is false for other requests.
+// callKey is the key of the call in a gin.Context.
+const callKey = "ginseng.call"
+
+// CalledBy returns the caller of a request of Table.Call. inProcess is false for other requests. The body of the request does not say
+// so after rest.Body.
 func CalledBy(g *gin.Context) (caller access.Principal, inProcess bool) {
-	c, ok := g.Request.Body.(*call)
+	v, _ := g.Get(callKey)
+	c, ok := v.(*call)
 	if !ok {
 		return access.Principal{}, false
 	}
@@ -146,6 +151,7 @@ func returnFailure(g *gin.Context) {
 	if !ok {
 		return
 	}
+	g.Set(callKey, c)
 	rest.SetRequestID(g, c.id)
 	if c.exports != nil {
 		rest.SetExports(g, c.exports)
