@@ -1,7 +1,7 @@
 // Parts that all screens share.
 
 import { h } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import htm from 'htm'
 import { transfer } from './session.js'
 
@@ -232,7 +232,7 @@ export function save(blob, name) {
 /** The screen: a heading, which gets the focus when the screen opens, and actions. */
 export function Screen({ title, trail, count, actions, children, tags }) {
   const ref = useRef()
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!ref.current.closest('main').contains(document.activeElement)) ref.current.focus({ preventScroll: true })
     window.scrollTo(0, 0)
   }, [])

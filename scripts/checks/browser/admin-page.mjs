@@ -36,7 +36,7 @@ export class Admin {
   }
 
   /** Signs in with a password. masterKey is for services that require it. */
-  async signIn(email, password, masterKey) {
+  async signIn({ email, password }, masterKey) {
     await this.fill({ Email: email, Password: password, ...(masterKey && { 'Master key': masterKey }) })
     await this.click('Sign in')
   }
@@ -97,10 +97,11 @@ export class Admin {
 }
 
 /** Returns the requests that the API document does not describe: their operation, or a parameter of their query. */
-function undescribed(requests, { paths }) {
+function undescribed({ requests, address: base }, { paths }) {
   return [...requests].map((text) => text.split(' ')).filter(([method, address]) => {
-    const { protocol, pathname, searchParams } = new URL(address)
-    if (protocol === 'blob:' || /^\/admin(\/|$)/.test(pathname)) return false
+    if (address.startsWith('blob:')) return false
+    const { pathname, searchParams } = new URL(address.slice(base.length), 'http://localhost')
+    if (/^\/admin(\/|$)/.test(pathname)) return false
     const matches = ([path, operations]) => method.toLowerCase() in operations && new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname)
     const [found] = Object.entries(paths).filter(matches).sort(([a], [b]) => a.split('{').length - b.split('{').length)
     const known = found?.[1][method.toLowerCase()].parameters?.map(({ name }) => name) ?? []
@@ -115,7 +116,7 @@ function undescribed(requests, { paths }) {
 export async function withAdmin(browser, address, pictures, job) {
   const admin = new Admin(await browser.newPage(), address, pictures)
   try {
-    assert.deepEqual(undescribed(admin.requests, await job(admin)), [], 'the document does not describe a request')
+    assert.deepEqual(undescribed(admin, await job(admin)), [], 'the document does not describe a request')
     assert.deepEqual(admin.faults, [], 'the page did what it should not')
   } catch (error) {
     await admin.page.screenshot({ path: join(pictures, 'failed.png') })
@@ -152,4 +153,11 @@ export class Requests {
   patch = (path, body) => this.send('PATCH', path, JSON.stringify(body))
   upload = (path, type, body) => this.send('POST', path, body, type)
   endSessions = () => this.send('DELETE', '/auth/sessions').then(() => this.send('DELETE', '/auth'))
+}
+
+/** Creates an admin, and resolves to requests of the admin; user has the ID. */
+export async function createAdmin(service, name) {
+  const api = new Requests(service, { email: `${name}@example.com`, password: 'difference engine' })
+  api.user = await api.post('/users', { ...api.account, role: 'admin', access_token: service.masterKey }, false)
+  return api
 }

@@ -1,17 +1,8 @@
 // Admins who lose their rights while they work in the admin page: nothing that they have entered is lost.
 
 import assert from 'node:assert/strict'
-import { Requests, withAdmin } from './admin-page.mjs'
+import { createAdmin, withAdmin } from './admin-page.mjs'
 import { totp } from './totp.mjs'
-
-const password = 'difference engine'
-
-/** Creates an admin, and resolves to requests of the admin; user has the ID. */
-async function createAdmin(service, name) {
-  const api = new Requests(service, { email: `${name}@example.com`, password })
-  api.user = await api.post('/users', { ...api.account, role: 'admin', access_token: service.masterKey }, false)
-  return api
-}
 
 /** Another admin demotes and suspends the admin of the page. */
 export async function rights(browser, service, pictures) {
@@ -24,7 +15,7 @@ export async function rights(browser, service, pictures) {
     const { page } = admin
     const problem = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor()
     await page.goto(`${service.address}/admin/#/articles/${id}`)
-    await admin.signIn(worker.account.email, password, service.masterKey)
+    await admin.signIn(worker.account, service.masterKey)
     await page.getByLabel('Content').fill('Written as an admin')
     await become({ role: 'user' })
     await admin.click('Save')
@@ -44,7 +35,7 @@ export async function rights(browser, service, pictures) {
     await become({ suspended: false })
     await admin.click('Retry')
     await page.getByText('Your session has ended').waitFor()
-    await admin.fill({ Password: password, 'Master key': service.masterKey })
+    await admin.fill({ Password: worker.account.password, 'Master key': service.masterKey })
     await page.getByRole('dialog').getByRole('button', { name: 'Sign in', exact: true }).click()
     await admin.saved()
     assert.equal((await boss.get(`/articles/${id}`)).content, 'Written as an admin')
@@ -64,7 +55,7 @@ export async function requiredFactor(browser, service, pictures) {
       return secret
     }
     await page.goto(`${service.address}/admin/`)
-    await admin.signIn(account.email, password)
+    await admin.signIn(account)
     await problem()
     await admin.check('second factor required')
     const secret = await enrol()

@@ -1,8 +1,8 @@
 // The ways to sign in to the admin page: with a code by email, a passkey and a provider.
 
-import { Requests, withAdmin } from './admin-page.mjs'
+import { createAdmin, withAdmin } from './admin-page.mjs'
 
-const email = 'grace@example.com', password = 'difference engine' // the fake providers know the address
+const email = 'grace@example.com' // the fake providers know the address
 
 /** Runs in the page: creates a passkey. */
 async function createPasskey(publicKey) {
@@ -37,8 +37,7 @@ async function visit(admin, browser, service) {
   }
   const signedIn = () => page.getByRole('heading', { name: 'Overview' }).waitFor()
   const problem = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor()
-  const api = new Requests(service)
-  await api.post('/users', { email, password, role: 'admin', access_token: service.masterKey }, false)
+  await createAdmin(service, 'grace')
   const cdp = await browser.newCDPSession(page)
   await cdp.send('WebAuthn.enable')
   await cdp.send('WebAuthn.addVirtualAuthenticator', { options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } })

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { email, password, Requests, withAdmin } from './admin-page.mjs'
+import { behindProxy, lists } from './admin-lists.mjs'
 import { requiredFactor, rights } from './admin-rights.mjs'
 import { signIns } from './admin-sign-in.mjs'
 import { withBrowser } from './chromium.mjs'
@@ -540,7 +541,8 @@ rmSync(pictures, { recursive: true, force: true })
 mkdirSync(pictures, { recursive: true })
 await withProject((project) => withBuilt((binary, dir) => withBrowser(dir, (browser) => withProviders(dir, (providers) =>
   withService(binary, { ...providers, APP_ENV: 'development', FILES_URL: 'file:files', WEBHOOK_NETWORKS: '127.0.0.0/8', PUBLIC_URL: 'http://localhost' }, async (service) => {
-    const screens = await withAdmin(browser, service.address, pictures, (admin) => day(admin, service)) + await signIns(browser, service, pictures) + await rights(browser, service, pictures)
-      + await withService(binary, { APP_ENV: 'development', ADMIN: 'true', REQUIRE_TWO_FACTOR: 'admin' }, (strict) => requiredFactor(browser, strict, pictures))
+    let screens = await withAdmin(browser, service.address, pictures, (admin) => day(admin, service))
+    for (const part of [lists, behindProxy, rights, signIns]) screens += await part(browser, service, pictures)
+    screens += await withService(binary, { APP_ENV: 'development', ADMIN: 'true', REQUIRE_TWO_FACTOR: 'admin' }, (strict) => requiredFactor(browser, strict, pictures))
     console.log(`admin.mjs: ${screens} screens without violations: ${pictures}`)
   }))), project))
