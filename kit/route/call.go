@@ -136,10 +136,11 @@ func CalledBy(g *gin.Context) (caller access.Principal, inProcess bool) {
 	return c.caller, true
 }
 
-// External returns middleware that runs the handler only for requests of clients, not for those of Table.Call.
+// External returns middleware that runs the handler only for requests of clients, not for those of Table.Call. It must run before
+// rest.Body.
 func External(handler gin.HandlerFunc) gin.HandlerFunc {
 	return func(g *gin.Context) {
-		if _, inProcess := CalledBy(g); !inProcess {
+		if _, inProcess := g.Request.Body.(*call); !inProcess {
 			handler(g)
 		}
 	}
