@@ -22,51 +22,101 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/files"
+	"example.com/ginseng/kit/files/s3"
 	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/kit/store/mongo/mongotest"
 	"example.com/ginseng/testkit/process"
 	"example.com/ginseng/testkit/testdb"
 )
 
-// TestKillFiles kills the service with SIGKILL several times, while clients create and delete records with files, and replace, add and
-// delete their files. Afterwards, each file whose upload had a response can be read, no record refers to a missing file, and after a
-// day no other file is stored.
+// TestKillFiles kills instances of the service with SIGKILL several times, while clients create and delete records with files, and
+// replace, add and delete their files. Afterwards, each file whose upload had a response can be read, no record refers to a missing file,
+// and after a day no other file is stored. On MongoDB there are two instances. The files are in a directory that the instances share, or
+// in the bucket of TEST_S3_URL, which scripts/checks/s3.sh sets.
 func TestKillFiles(t *testing.T) {
 	long(t)
 	const each = 40 // successful requests before each kill
-	address, storage, spool := database(t), t.TempDir(), t.TempDir()
-	run := func() *process.Process {
-		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], serveShelves)
-		cmd.Dir, cmd.Env = t.TempDir(), settings(address, "FILES_URL=file:"+storage, "FILES_SHARED=true", "FILES_TMP="+spool)
-		return begin(t, cmd)
+	address, spool, instances := database(t), t.TempDir(), make([]instance, 1)
+	set := settings(address, "FILES_TMP="+spool, "FILES_SHARED=true", "FILES_URL=file:"+t.TempDir())
+	if bucket := os.Getenv("TEST_S3_URL"); bucket != "" {
+		set = append(set, "FILES_URL="+bucket, "S3_ACCESS_KEY_ID="+os.Getenv("S3_ACCESS_KEY_ID"), "S3_SECRET_ACCESS_KEY="+os.Getenv("S3_SECRET_ACCESS_KEY"))
+	}
+	if mongotest.Available() {
+		instances = make([]instance, 2)
+	}
+	for i := range instances {
+		instances[i].start(t, set)
 	}
 	photographers := make([]*photographer, 8) // at most 10 transfers of a network are accepted
+	var done atomic.Int64
+	var running sync.WaitGroup
+	ended, end := context.WithCancel(t.Context())
 	for i := range photographers {
-		photographers[i] = &photographer{t: t, random: rand.New(rand.NewPCG(uint64(i), rand.Uint64())), stored: map[string]string{}}
+		client := &photographer{t: t, random: rand.New(rand.NewPCG(uint64(i), rand.Uint64())), stored: map[string]string{}}
+		photographers[i] = client
+		running.Go(func() {
+			for ended.Err() == nil {
+				if client.change(instances[client.random.IntN(len(instances))].address()) {
+					done.Add(1)
+				}
+			}
+		})
 	}
-	kills, made := testdb.Size(6, 2), int64(0)
-	for range kills {
-		p := run()
-		var done atomic.Int64
-		var running sync.WaitGroup
-		for _, client := range photographers {
-			running.Go(func() { client.run(p.URL, &done) })
-		}
-		within(t, func(ctx context.Context) error { return until(ctx, func() bool { return done.Load() >= each }) }, "the clients make no progress")
-		_ = p.Signal(os.Kill)
-		p.Wait()
-		running.Wait()
-		made += done.Load()
+	progress := func() {
+		t.Helper()
+		more := done.Load() + each
+		within(t, func(ctx context.Context) error { return until(ctx, func() bool { return done.Load() >= more }) }, "the clients make no progress")
 	}
-	p, stored, lost := run(), 0, 0
+	kills := testdb.Size(6, 3)
+	for n := range kills {
+		progress()
+		instances[n%len(instances)].restart(t, set)
+	}
+	progress()
+	end()
+	running.Wait()
+	stored, lost := 0, 0
 	for _, client := range photographers {
 		stored += len(client.stored)
-		lost += client.check(p.URL)
+		lost += client.check(instances[0].address())
 	}
-	stop(t, p)
-	before, after := checkFiles(t, address, storage, spool)
-	t.Logf("| %s | kill -9 while files are stored, replaced and deleted, %d times | 2xx ×%d | %d of %d | %d, %d |", engine(), kills, made, lost, stored,
-		before.Unreferenced+before.Unknown, after.Unreferenced+after.Unknown)
+	for i := range instances {
+		stop(t, instances[i].process)
+	}
+	before, after := checkFiles(t, address, set, spool)
+	t.Logf("| %s | kill -9 of %d instances while files are stored, replaced and deleted, %d times | 2xx ×%d | %d of %d | %d, %d |", engine(), len(instances),
+		kills, done.Load(), lost, stored, before.Unreferenced+before.Unknown, after.Unreferenced+after.Unknown)
+}
+
+// instance is an instance of the service.
+type instance struct {
+	restarting sync.RWMutex
+	process    *process.Process
+}
+
+// start starts the instance.
+func (i *instance) start(t *testing.T, set []string) {
+	t.Helper()
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], serveShelves)
+	cmd.Dir, cmd.Env = t.TempDir(), set
+	i.process = begin(t, cmd)
+}
+
+// restart kills the instance, whose requests are in progress, and starts it again.
+func (i *instance) restart(t *testing.T, set []string) {
+	t.Helper()
+	_ = i.process.Signal(os.Kill)
+	i.process.Wait()
+	i.restarting.Lock()
+	defer i.restarting.Unlock()
+	i.start(t, set)
+}
+
+// address returns the URL of the instance. It waits until the instance is started.
+func (i *instance) address() string {
+	i.restarting.RLock()
+	defer i.restarting.RUnlock()
+	return i.process.URL
 }
 
 // TestBackupFiles backs up the database and the files twice, while clients change files. The second backup, which continues the first, is
@@ -224,16 +274,15 @@ func (p *photographer) check(url string) (lost int) {
 }
 
 // checkFiles compares the records with the storage of a service that has ended: now, and when a day has passed.
-func checkFiles(t *testing.T, address, storage, spool string) (before, after files.Checked) {
+func checkFiles(t *testing.T, address string, set []string, spool string) (before, after files.Checked) {
 	t.Helper()
 	db, err := engines.Open(t.Context(), address)
 	must(t, err)
 	defer func() { must(t, db.Close()) }()
-	local, err := files.NewLocal(storage)
-	must(t, err)
+	storage := openStorage(t, set)
 	var passed time.Duration
 	now := func() time.Time { return time.Now().Add(passed) }
-	f := files.New(files.Options{DB: db, Store: local, TempDir: spool, Now: now, Log: slog.New(slog.DiscardHandler)})
+	f := files.New(files.Options{DB: db, Store: storage, TempDir: spool, Now: now, Log: slog.New(slog.DiscardHandler)})
 	newAlbums(kit.Deps{DB: db, Now: now, Resources: &kit.Resources{}, Files: f})
 	must(t, db.Prepare(t.Context()))
 	must(t, f.Claim(t.Context(), true))
@@ -263,4 +312,23 @@ func checkFiles(t *testing.T, address, storage, spool string) (before, after fil
 		t.Errorf("%+v, %d uploads are left, %v", after, len(uploads), err)
 	}
 	return before, after
+}
+
+// openStorage opens the storage of FILES_URL, the last one in the settings.
+func openStorage(t *testing.T, set []string) files.Store {
+	t.Helper()
+	value := map[string]string{}
+	for _, setting := range set {
+		name, v, _ := strings.Cut(setting, "=")
+		value[name] = v
+	}
+	dir, ok := strings.CutPrefix(value["FILES_URL"], "file:")
+	if !ok {
+		config, err := s3.Parse(value["FILES_URL"])
+		must(t, err)
+		return s3.New(config, s3.Keys{ID: value["S3_ACCESS_KEY_ID"], Secret: value["S3_SECRET_ACCESS_KEY"]})
+	}
+	local, err := files.NewLocal(dir)
+	must(t, err)
+	return local
 }

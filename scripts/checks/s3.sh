@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests of kit/files/s3 against a server that verifies signatures: versitygw, with its data in a temporary directory. Run it
-# in the root of the repository. To test another server, set TEST_S3_URL and the keys for go test instead, see TestServer.
+# Runs the tests of kit/files/s3, and kills instances of a service with a bucket, against a server that verifies signatures: versitygw,
+# with its data in a temporary directory. Run it in the root of the repository. To test another server, set TEST_S3_URL and the keys for go test instead, see TestServer.
 set -euo pipefail
 work=$(mktemp -d) server=''
 stop() {
@@ -22,3 +22,4 @@ done
 [ -n "$server" ] || { cat "$work/log"; exit 1; }
 export TEST_S3_URL="s3://bucket/tests?region=us-east-1&path-style=true&endpoint=http://127.0.0.1:$port"
 go test -count=1 -run '^TestServer$' ./kit/files/s3
+go -C scripts/mongod run . -- go test -vet=off -count=1 -run '^TestKillFiles$' ./internal/resilience
