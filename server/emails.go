@@ -46,7 +46,7 @@ func emailSpec() listing.Spec {
 type EmailView struct {
 	ID            store.ID    `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f903"`
 	Kind          string      `json:"kind" example:"password-reset"`
-	UserID        *store.ID   `json:"userId" swaggertype:"string" extensions:"x-nullable" example:"65f0c1d2e3a4b5c6d7e8f901"`                           // ID of the user that the email concerns; null if the email was requested for an address, whose user is looked up later
+	UserID        *store.ID   `json:"userId" swaggertype:"string" extensions:"x-nullable,x-reference=users" example:"65f0c1d2e3a4b5c6d7e8f901"`         // ID of the user that the email concerns; null if the email was requested for an address, whose user is looked up later
 	Status        string      `json:"status" enums:"pending,failed" example:"pending"`                                                                  // failed: there are no further attempts, and the email is deleted after a day
 	Attempts      int64       `json:"attempts" example:"2"`                                                                                             // number of attempts so far; a retry sets it to 1
 	Error         string      `json:"error" example:"email: the email server responded 451 4.3.0 to: RCPT TO"`                                          // error of the last attempt; "" before the first attempt has ended

@@ -33,10 +33,10 @@ type Params struct {
 type Change struct {
 	ID        store.ID         `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f902"`
 	Resource  string           `json:"resource" example:"articles"`
-	RecordID  *store.ID        `json:"recordId" swaggertype:"string" extensions:"x-nullable"`           // null if type is reset
-	Type      store.ChangeType `json:"type" swaggertype:"string" enums:"created,updated,deleted,reset"` // reset: a migration or a bulk load may have changed any records of the resource
-	By        *store.ID        `json:"by" swaggertype:"string" extensions:"x-nullable"`                 // ID of the user who made the change; null if the master key was used or there was no caller
-	Key       *store.ID        `json:"key" swaggertype:"string" extensions:"x-nullable"`                // ID of the API key that was used, or null
+	RecordID  *store.ID        `json:"recordId" swaggertype:"string" extensions:"x-nullable"`             // null if type is reset
+	Type      store.ChangeType `json:"type" swaggertype:"string" enums:"created,updated,deleted,reset"`   // reset: a migration or a bulk load may have changed any records of the resource
+	By        *store.ID        `json:"by" swaggertype:"string" extensions:"x-nullable,x-reference=users"` // ID of the user who made the change; null if the master key was used or there was no caller
+	Key       *store.ID        `json:"key" swaggertype:"string" extensions:"x-nullable"`                  // ID of the API key that was used, or null
 	RequestID string           `json:"requestId"`
 	Fields    []string         `json:"fields"` // names of the fields that the update set, or of what an admin removed from a user
 	CreatedAt store.Time       `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`

@@ -128,7 +128,7 @@ func (o Organization) roleOf(m membership) access.Role {
 
 // MemberView is the representation of a member.
 type MemberView struct {
-	UserID  store.ID `json:"userId" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f901"`
+	UserID  store.ID `json:"userId" swaggertype:"string" extensions:"x-reference=users" example:"65f0c1d2e3a4b5c6d7e8f901"`
 	Name    string   `json:"name" example:"Ada"`
 	Picture string   `json:"picture" example:"https://www.gravatar.com/avatar/84f4…?d=identicon&f=y"`
 	viewRole

@@ -51,8 +51,8 @@ type Input struct {
 type View struct {
 	ID store.ID `json:"id" swaggertype:"string" example:"65f0c1d2e3a4b5c6d7e8f904"`
 	Fields
-	UserID         *store.ID  `json:"userId" swaggertype:"string" extensions:"x-nullable" example:"65f0c1d2e3a4b5c6d7e8f901"` // the admin who created the webhook, or last changed url, events or enabled; null: unknown
-	DisabledReason string     `json:"disabledReason" example:""`                                                              // why the service disabled the webhook; "": it did not
+	UserID         *store.ID  `json:"userId" swaggertype:"string" extensions:"x-nullable,x-reference=users" example:"65f0c1d2e3a4b5c6d7e8f901"` // the admin who created the webhook, or last changed url, events or enabled; null: unknown
+	DisabledReason string     `json:"disabledReason" example:""`                                                                                // why the service disabled the webhook; "": it did not
 	CreatedAt      store.Time `json:"createdAt" swaggertype:"string" format:"date-time" example:"2026-01-02T15:04:05.678Z"`
 } //	@name	Webhook
 

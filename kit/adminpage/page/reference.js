@@ -35,12 +35,12 @@ export function Reference({ name, id, record }) {
     if (record !== undefined) return setFound(record)
     let over = false
     setFound(undefined)
-    if (readable && id) fetchRecord(resource, id).then((record) => over || setFound(record), () => {})
+    if (readable && id) fetchRecord(resource, id).then((record) => over || setFound(record), () => over || setFound({ id }))
     return () => { over = true }
   }, [id, record])
   if (!id) return html`<span class="none">–</span>`
   if (found === null) return html`<span class="none" title=${id}>deleted ${shortId(id)}</span>`
-  const label = found ? labelOf(resource, found) : shortId(id)
+  const label = found || !readable ? labelOf(resource, found ?? { id }) : '…' // until it is loaded
   if (!readable) return html`<bdi title=${id}>${label}</bdi>`
   return html`<a href=${hrefOf(`${resource.path}/${id}`)} title=${id}><bdi>${label}</bdi></a>`
 }

@@ -59,6 +59,7 @@ export function WebhookScreen({ id, query }) {
       ${has('POST', '/webhooks/{id}/test') && html`<${Action} run=${() => call('POST', `${path}/test`).then(deliveries.reload)} done="A test event is on its way.">Send test event</${Action}>`}
       ${has('POST', '/webhooks/{id}/secret') && html`<${Action} run=${() => call('POST', `${path}/secret`, { body: {} }).then((body) => setSecret(body.secret))} confirmation=${['Make a new secret?', 'Receivers must know the new secret before the old one ends.', 'New secret', false]}>New secret</${Action}>`}
       ${has('DELETE', '/webhooks/{id}') && html`<${Action} cls="danger" run=${() => call('DELETE', path).then(() => go('/webhooks'))} confirmation=${['Delete this webhook?', 'Events that are not delivered yet are lost.', 'Delete']}>Delete…</${Action}>`}`}>
+    <p class="hint">${webhook.data.userId ? html`Created or last changed by <${Reference} name="users" id=${webhook.data.userId} />` : 'The admin who created it is unknown.'}</p>
     ${webhook.data.disabledReason && html`<p class="note bad">The service has disabled this webhook: ${webhook.data.disabledReason}</p>`}
     ${change && html`<${OperationForm} key=${JSON.stringify(webhook.data)} operation=${change} initial=${webhook.data} draft=${path} label="Save" submit=${(body) => call('PATCH', path, { body }).then(() => { toast('Saved.'); webhook.reload() })} />`}
     <${Section} title="Deliveries" actions=${html`<${StatusFilter} path=${path} query=${query} values=${['pending', 'delivered', 'failed']} /><button type="button" onClick=${deliveries.reload}>Reload</button>`}>
@@ -128,7 +129,11 @@ export function Changes({ query }) {
     go('/changes', next)
   }
   const names = [...new Set([...api().resources.map((resource) => resource.name), 'webhooks', query.get('resource')])].filter(Boolean)
-  const record = (row) => (api().byName(row.resource) ? html`<${Reference} name=${row.resource} id=${row.recordId} record=${row.type === 'deleted' ? null : undefined} />` : html`<code>${row.recordId}</code>`)
+  const record = (row) => {
+    if (api().byName(row.resource)) return html`<${Reference} name=${row.resource} id=${row.recordId} record=${row.type === 'deleted' ? null : undefined} />`
+    if (row.resource === 'webhooks' && row.type !== 'deleted') return html`<a href=${hrefOf(`/webhooks/${row.recordId}`)} title=${row.recordId}>Webhook</a>`
+    return html`<code>${row.recordId}</code>`
+  }
   return html`<${Screen} title="Audit log">
     <div class="tools"><label class="beside">Resource <select value=${query.get('resource') ?? ''} onChange=${(event) => set('resource', event.target.value)}><option value="">All</option>${names.map((name) => html`<option key=${name} value=${name}>${humanize(name)}</option>`)}</select></label>
       ${query.get('recordId') && html`<ul class="chips"><li><span>Record <b><${Reference} name=${query.get('resource')} id=${query.get('recordId')} /></b></span><button type="button" class="quiet icon" aria-label="Show all records" onClick=${() => set('recordId')}>✕</button></li></ul>`}

@@ -425,6 +425,15 @@ async function serviceScreens(admin, api) {
   await admin.click('Evaluate')
   await page.getByText('1 apply').waitFor()
   await admin.check('evaluation')
+  const waiting = { kind: 'welcome', status: 'pending', attempts: 0, error: null, createdAt: '2026-03-04T05:06:07Z', nextAttemptAt: null }
+  const users = [(await api.get('/users/me')).id, 'f'.repeat(24), null]
+  await page.route('**/emails', (route) => route.fulfill({ json: { rows: users.map((userId, i) => ({ ...waiting, id: `${i}`.repeat(24), userId })), next: null } }), { times: 1 })
+  await admin.open('/emails')
+  await page.getByRole('cell', { name: 'deleted …ffffff' }).waitFor()
+  await page.getByRole('cell', { name: 'ada', exact: true }).waitFor()
+  await admin.check('waiting emails')
+  await page.getByRole('button', { name: 'Reload' }).click()
+  await page.getByText('All emails are sent.').waitFor()
   for (const [path, name] of [['/emails', 'Emails'], ['/changes', 'Audit log'], ['/jobs', 'Jobs']]) {
     await admin.open(path)
     await page.getByRole('heading', { name, level: 1 }).waitFor()
@@ -462,6 +471,7 @@ async function webhooks(admin, api, plant) {
         await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)))
       }
     }
+    await page.getByText('Created or last changed by').getByRole('link', { name: 'ada', exact: true }).waitFor()
     await see('500')
     await admin.check('webhook')
     status = 204
