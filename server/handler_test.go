@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
@@ -683,18 +682,15 @@ func TestEveryRequestHasALine(t *testing.T) {
 func BenchmarkRequest(b *testing.B) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	b.Cleanup(receiver.Close)
-	traced, err := otlptracehttp.New(b.Context(), otlptracehttp.WithEndpointURL(receiver.URL))
-	if err != nil {
-		b.Fatal(err)
-	}
+	traced := telemetry.Settings{Endpoint: receiver.URL}
 	for _, bench := range []struct {
 		name    string
 		options telemetry.Options
 	}{
 		{"off", telemetry.Options{}},
 		{"metrics", telemetry.Options{Metrics: true}},
-		{"traces", telemetry.Options{Exporter: traced}},
-		{"both", telemetry.Options{Metrics: true, Exporter: traced}},
+		{"traces", telemetry.Options{Traces: traced}},
+		{"both", telemetry.Options{Metrics: true, Traces: traced}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			bench.options.Log = slog.New(slog.DiscardHandler)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	oteltrace "go.opentelemetry.io/otel/trace"
 
@@ -175,11 +174,7 @@ func TestServiceWithoutReceiver(t *testing.T) {
 	t.Parallel()
 	down := httptest.NewServer(nil)
 	down.Close()
-	exporter, err := otlptracehttp.New(t.Context(), otlptracehttp.WithEndpointURL(down.URL), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := telemetry.New(t.Context(), telemetry.Options{Exporter: exporter, Log: slog.New(slog.DiscardHandler)})
+	o, err := telemetry.New(t.Context(), telemetry.Options{Traces: telemetry.Settings{Endpoint: down.URL}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,15 +15,17 @@ func TestSettings(t *testing.T) {
 		BatchDelay: 1, BatchTimeout: 1, QueueSize: 1, BatchSize: 1,
 	}
 	for name, change := range map[string]func(*Settings){
-		"":                                   func(s *Settings) { s.Headers, s.ResourceAttributes = "a=b, c=%2C", "name with spaces=x" },
-		"OTEL_EXPORTER_OTLP_HEADERS":         func(s *Settings) { s.Headers = "api key=x" },
-		"OTEL_EXPORTER_OTLP_TRACES_HEADERS":  func(s *Settings) { s.TracesHeaders = "k=v%0aX" },
-		"OTEL_RESOURCE_ATTRIBUTES":           func(s *Settings) { s.ResourceAttributes = "=x" },
-		"OTEL_EXPORTER_OTLP_PROTOCOL":        func(s *Settings) { s.Protocol = "grpc" },
-		"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": func(s *Settings) { s.TracesProtocol = "http/json" },
-		"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT":  func(s *Settings) { s.TracesTimeout = -1 },
-		"OTEL_EXPORTER_OTLP_CERTIFICATE":     func(s *Settings) { s.Certificate = "settings_test.go" },
-		"OTEL_TRACES_SAMPLER_ARG":            func(s *Settings) { s.Sampler, s.SamplerArg = "traceidratio", "2" },
+		"":                                      func(s *Settings) { s.Headers, s.ResourceAttributes = "a=b, c=%2C", "name with spaces=x" },
+		"OTEL_EXPORTER_OTLP_HEADERS":            func(s *Settings) { s.Headers = "api key=x" },
+		"OTEL_EXPORTER_OTLP_TRACES_HEADERS":     func(s *Settings) { s.TracesHeaders = "k=v%0aX" },
+		"OTEL_RESOURCE_ATTRIBUTES":              func(s *Settings) { s.ResourceAttributes = "=x" },
+		"OTEL_EXPORTER_OTLP_PROTOCOL":           func(s *Settings) { s.Protocol = "grpc" },
+		"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL":    func(s *Settings) { s.TracesProtocol = "http/json" },
+		"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT":     func(s *Settings) { s.TracesTimeout = -1 },
+		"OTEL_EXPORTER_OTLP_CERTIFICATE":        func(s *Settings) { s.Certificate = "settings_test.go" },
+		"OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE": func(s *Settings) { s.TracesCertificate = "settings_test.go" },
+		"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": func(s *Settings) { s.ClientCertificate, s.TracesClientKey = "settings_test.go", "settings_test.go" },
+		"OTEL_TRACES_SAMPLER_ARG":               func(s *Settings) { s.Sampler, s.SamplerArg = "traceidratio", "2" },
 	} {
 		s := valid
 		change(&s)

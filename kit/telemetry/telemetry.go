@@ -17,7 +17,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -93,12 +93,7 @@ func newTraces(ctx context.Context, o Options) (*traces, error) {
 	exporter := o.Exporter
 	if exporter == nil {
 		var err error
-		if o.Traces.Exporter == "console" {
-			exporter, err = stdouttrace.New()
-		} else {
-			exporter, err = otlptracehttp.New(ctx)
-		}
-		if err != nil {
+		if exporter, err = newExporter(ctx, o.Traces); err != nil {
 			return nil, fmt.Errorf("telemetry: exporter: %w", err)
 		}
 	}
@@ -114,6 +109,17 @@ func newTraces(ctx context.Context, o Options) (*traces, error) {
 		t.propagator = propagation.NewCompositeTextMapPropagator()
 	}
 	return t, nil
+}
+
+func newExporter(ctx context.Context, s Settings) (sdktrace.SpanExporter, error) {
+	if s.Exporter == "console" {
+		return stdouttrace.New()
+	}
+	c, err := newCollector(s)
+	if err != nil {
+		return nil, err
+	}
+	return otlptrace.New(ctx, c)
 }
 
 // lossLogger logs when the export begins to fail and when it works again. It does not log each failure.
