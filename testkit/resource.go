@@ -180,19 +180,26 @@ func InsertJSON[D store.Document](spec store.Spec) func(*API, Caller, map[string
 	}
 }
 
-// InsertRecord stores a record of the type D with the ID in the field id. userId is ownerID and, if under is not "", the field
-// under is the ID of the parent, which is the ID of the record. fields are the fields that must not be empty: each has a sample or,
-// if it is unique, a different value for each ID. Other fields have their default.
+// InsertRecord stores a record of the type D with the ID in the field id, unless it exists: it can be the parent of several others. userId
+// is ownerID and, if under is not "", the field under is the ID of the parent, which is the ID of the record. Records of organizations
+// belong to OrganizationID. fields are the fields that must not be empty: each has a sample or, if it is unique, a different value for
+// each ID. Other fields have their default.
 func InsertRecord[D store.Document](a *API, collection, under string, recordID, ownerID store.ID, fields ...Field) {
 	a.t.Helper()
-	record := map[string]any{"userId": ownerID, resource.OrganizationID: OrganizationID}
+	spec := store.Spec{Name: collection}
+	exists, err := store.Open[D](a.DB, spec).Exists(a.t.Context(), store.Eq("id", recordID))
+	a.must(err)
+	if exists {
+		return
+	}
+	record := map[string]any{"userId": ownerID, resource.OrganizationID: a.organization}
 	if under != "" {
 		record[under] = recordID
 	}
 	for _, f := range fields {
 		record[f.Name] = f.stored(recordID)
 	}
-	insertJSON[D](a, store.Spec{Name: collection}, recordID, record)
+	insertJSON[D](a, spec, recordID, record)
 }
 
 func insertJSON[D store.Document](a *API, spec store.Spec, id store.ID, values map[string]any) {

@@ -153,6 +153,32 @@ func (s *suite) orgAccount(caller string) (a Account, ok bool) {
 	return a, true
 }
 
+// elsewhere changes the body of a creation so that the record belongs to the other organization, if to any, and refers to records of
+// the other organization. It returns the body.
+func (s *suite) elsewhere(body map[string]any) map[string]any {
+	s.t.Helper()
+	if !s.Organization {
+		return body
+	}
+	body[resource.OrganizationID] = otherOrganization.Hex()
+	id := store.NewID()
+	s.organization = otherOrganization
+	defer func() { s.organization = OrganizationID }()
+	for _, insert := range s.Records {
+		insert(s.API, id, s.ownerID())
+	}
+	for _, f := range s.Fields {
+		if _, set := body[f.Name]; !set || f.Refers == nil || f.Refers.Self {
+			continue
+		}
+		body[f.Name] = id.Hex()
+		if f.kind.isList {
+			body[f.Name] = slices.Repeat([]any{id.Hex()}, len(f.Samples[0].([]any)))
+		}
+	}
+	return body
+}
+
 // checkOrganization checks the organization of a record: the default at creation, that it never changes, and the filter.
 func checkOrganization(s *suite) {
 	s = s.start(true)

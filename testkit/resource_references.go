@@ -160,18 +160,13 @@ func checkOwn(s *suite) {
 	if !s.has("create") {
 		return
 	}
-	elsewhere := func(body map[string]any) map[string]any {
-		if s.Organization {
-			body[resource.OrganizationID] = otherOrganization.Hex()
-		}
-		return body
-	}
-	same := elsewhere(s.valid())
+	same := s.valid()
 	for _, f := range s.Fields {
 		if f.Unique && !f.Global {
 			same[f.Name] = body[f.Name]
 		}
 	}
+	s.elsewhere(same)
 	create := Request{Method: "POST", Path: s.Path, As: other.Token, JSON: same}
 	created := s.status("create", "user")
 	if s.Organization {
@@ -180,7 +175,7 @@ func checkOwn(s *suite) {
 	s.expect(created, create)
 	for _, f := range s.Fields {
 		if value, set := body[f.Name]; f.Global && set && f.Refers == nil && created == 201 {
-			create.JSON = withValue(elsewhere(s.valid()), f.Name, value)
+			create.JSON = withValue(s.elsewhere(s.valid()), f.Name, value)
 			s.expect(409, create)
 		}
 	}

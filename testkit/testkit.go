@@ -85,13 +85,14 @@ type API struct {
 	Log     *Log
 	Email   *emailtest.Outbox // the emails that were sent: Next, NextTo and None; see example.com/ginseng/kit/email/emailtest
 
-	t        testing.TB
-	service  Service
-	env      map[string]string // settings by name
-	root     string            // value of API_ROOT
-	hasher   *password.Hasher
-	files    files.Options
-	document *document
+	t            testing.TB
+	service      Service
+	env          map[string]string // settings by name
+	root         string            // value of API_ROOT
+	hasher       *password.Hasher
+	files        files.Options
+	document     *document
+	organization store.ID // of the records of InsertRecord
 }
 
 // Start starts a service, and stops it at the end of the test.
@@ -99,7 +100,7 @@ func Start(t testing.TB, s Service, options ...Option) *API {
 	t.Helper()
 	api := &API{
 		t: t, service: s, DB: testdb.Open(t), Clock: clock.At(time.Now()), Log: &Log{}, Email: emailtest.NewOutbox(), hasher: password.NewWeakHasher(),
-		files: Storage(t),
+		files: Storage(t), organization: OrganizationID,
 		env: map[string]string{
 			"APP_ENV": "test", "DATABASE_URL": "sqlite:unused", "MASTER_KEY": MasterKey, "JWT_SECRET": Secret,
 			"RESET_LINK_ORIGINS": LinkOrigin, "VERIFY_LINK_ORIGINS": LinkOrigin, "INVITATION_LINK_ORIGINS": LinkOrigin, "SECURITY_NOTICES": "false",

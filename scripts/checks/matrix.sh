@@ -64,6 +64,7 @@ resources=$(cat <<'END'
 /notices public notice title:string:required:search:sort --own organization --public list,show --role org:owner=create,update
 /events user event title:string:required:search:sort code:string:unique badge:string:unique=global cover:image related:ref(event):onDelete=clear --own organization --role org:admin=delete --changes
 - user talk name:string:required --under event
+/rehearsals user rehearsal event:ref(event):required:filter talk:ref(talk):required:unique speakers:[]ref(talk):required:min=2 --own organization
 /quotes public quote title:string:search:sort subtitle:string:search body:text:search mail:email:search link:url:search
 END
 )

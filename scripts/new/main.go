@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/mattn/go-isatty"
@@ -30,7 +31,7 @@ import (
 	"example.com/ginseng/scripts/internal/files"
 )
 
-const usage = `Creates a project from Ginseng's service, and adds, removes and upgrades its parts.
+var usage = `Creates a project from Ginseng's service, and adds, removes and upgrades its parts.
 
 Usage: go run ./scripts/new NAME [flags]
        go run ./scripts/new add COMPONENT… [--dir PROJECT]
@@ -42,7 +43,7 @@ In a project, write "go tool new" instead of "go run ./scripts/new". Without fla
 Flags:
   --module PATH           module path of the project (example.com/NAME)
   --dir DIR               directory of the project (../NAME; for add, remove and upgrade the current directory)
-  --with LIST             components: user, social, password-reset, email-verification, email-code, two-factor, passkey, api-key, article, policy, mcp, webhook; or all, or none (all)
+  --with LIST             components: ` + strings.Join(names(), ", ") + `; or all, or none (all)
   --without LIST          all components except these
   --providers LIST        identity providers of social: apple, facebook, github, gitlab, google, microsoft (all);
                           others need only settings (OIDC_PROVIDERS)
