@@ -108,7 +108,7 @@ release: ## write dist/ on Linux: archives of PLATFORMS with binary, SBOM and li
 		[ $$GOOS = linux ] || continue; \
 		$(DOCKER) version >/dev/null 2>&1 || { echo '*** NO IMAGE: there is no Docker engine. ***'; continue; }; \
 		$(DOCKER) build --platform $$platform --build-arg VERSION=$(VERSION) --build-arg REVISION="$$(git rev-parse HEAD)" -t ginseng:$(VERSION) .; \
-		$(DOCKER) save --output dist/$$name-image.tar ginseng:$(VERSION); gzip -n dist/$$name-image.tar; \
+		$(DOCKER) save ginseng:$(VERSION) >dist/$$name-image.tar; gzip -n dist/$$name-image.tar; \
 	done
 	cd dist && sha256sum *.tar.gz >SHA256SUMS
 
