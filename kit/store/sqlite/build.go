@@ -214,8 +214,9 @@ func (b *builder) limit(limit, skip int) *builder {
 
 // part is a section of a list: the rows that filter selects, sorted by order.
 type part struct {
-	filter store.Filter
-	order  []store.Order
+	filter   store.Filter
+	order    []store.Order
+	position store.Filter // the part of the filter that After adds; nil without After
 }
 
 // parts returns the parts of a list, in order.
@@ -227,7 +228,7 @@ type part struct {
 func parts(q store.Query) ([]part, error) {
 	order := engine.TotalOrder(q.Sort)
 	if q.After == nil {
-		return []part{{q.Filter, order}}, nil
+		return []part{{q.Filter, order, nil}}, nil
 	}
 	if len(q.After) < len(order) {
 		return nil, errors.New("store: After must have a value for each field of the sort, and the id")
@@ -238,12 +239,13 @@ func parts(q store.Query) ([]part, error) {
 	var out []part
 	for i := len(order) - 1; i >= 0; i-- {
 		field, value := order[i].Field, q.After[i]
-		equal := []store.Filter{q.Filter}
+		var equal []store.Filter
 		for j, o := range order[:i] {
 			equal = append(equal, store.Eq(o.Field, q.After[j]))
 		}
 		add := func(beyond store.Filter, order []store.Order) {
-			out = append(out, part{store.And(append(slices.Clip(equal), beyond)...), order})
+			position := append(slices.Clip(equal), beyond)
+			out = append(out, part{store.And(slices.Insert(position, 0, q.Filter)...), order, store.And(position...)})
 		}
 		switch absent := store.IsNil(value); {
 		case !order[i].Desc && absent:

@@ -277,7 +277,7 @@ func (c *collection) List(ctx context.Context, q store.Query, next func() any) (
 		return c.search(ctx, q, search, words, next)
 	}
 	err = c.db.readers.use(ctx, func(conn *conn) error {
-		if q.MaxCount > 0 && next != nil || q.After != nil { // read executes more than one statement
+		if q.MaxCount > 0 && next != nil || q.After != nil || next != nil && len(c.sorted(q)) > 0 { // read executes more than one statement
 			return conn.snapshot(func() error { return read(conn) })
 		}
 		return read(conn)
@@ -319,12 +319,32 @@ func (c *collection) rows(
 		queryCtx = context.Background() // the statement reaches the next document in microseconds; see conn.rows
 	}
 	scan := plan.scanner(c)
+	walk := false
+	if plan == nil {
+		if walk, err = c.walks(conn, q); err != nil {
+			return false, err
+		}
+	}
 	for _, part := range parts {
-		b := c.selectPart(q, part, plan, left)
+		n := 0 // number of calls of row for this part
+		rest := q
+		if walk {
+			b := c.selectWalk(q, part, left)
+			for values, err := range conn.rows(queryCtx, b.String(), b.args) {
+				if err != nil {
+					return false, err
+				}
+				n++
+				if more, err := row(values[0].([]byte)); !more || err != nil || n == left {
+					return true, err
+				}
+			}
+			rest.Skip += n
+		}
+		b := c.selectPart(rest, part, plan, max(0, left-n))
 		if b.err != nil {
 			return false, b.err
 		}
-		n := 0 // number of calls of row for this part
 		for values, err := range conn.rows(queryCtx, b.String(), b.args) {
 			if err != nil {
 				return false, err

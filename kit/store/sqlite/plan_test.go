@@ -94,7 +94,7 @@ func TestPlans(t *testing.T) {
 	t.Run("a common word", func(t *testing.T) {
 		q := store.Query{Filter: store.Search("a"), Sort: by("-createdAt"), Limit: 30}
 		scan := &searchPlan{search: store.TextSearch{Text: "a"}, scan: []string{"a"}}
-		wantPlan(t, db, c.selectPart(q, part{q.Filter, engine.TotalOrder(q.Sort)}, scan, q.Limit), "articles:createdAt", false)
+		wantPlan(t, db, c.selectPart(q, part{q.Filter, engine.TotalOrder(q.Sort), nil}, scan, q.Limit), "articles:createdAt", false)
 	})
 	t.Run("a rare word", func(t *testing.T) {
 		plan := explain(t, db, c.selectPart(store.Query{}, part{filter: store.Search("a")}, nil, 0))

@@ -138,7 +138,7 @@ func TestScannedText(t *testing.T) {
 		find := func(plan *searchPlan) (docs []string) {
 			q := store.Query{Filter: store.Search(text)}
 			must(t, db.readers.use(t.Context(), func(conn *conn) error {
-				_, err := nestedItems.rows(t.Context(), conn, q, []part{{q.Filter, engine.TotalOrder(nil)}}, plan, func(doc []byte) (bool, error) {
+				_, err := nestedItems.rows(t.Context(), conn, q, []part{{q.Filter, engine.TotalOrder(nil), nil}}, plan, func(doc []byte) (bool, error) {
 					docs = append(docs, string(doc))
 					return true, nil
 				})
