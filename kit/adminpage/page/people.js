@@ -11,6 +11,14 @@ import { api } from './router.js'
 const has = (method, path) => api().operation(method, path)
 const methods = { pwd: 'password', otp: 'code', mfa: 'two factors', hwk: 'passkey', swk: 'passkey', user: 'presence', pin: 'PIN' }
 
+/** Returns a client such as 'Firefox on macOS', if it is a known browser. */
+function clientOf(userAgent) {
+  const find = (names) => names.find(([pattern]) => pattern.test(userAgent))?.[1]
+  const browser = find([[/Edg\w*\//, 'Edge'], [/OPR\//, 'Opera'], [/(Firefox|FxiOS)\//, 'Firefox'], [/(Chrome|CriOS)\//, 'Chrome'], [/Version\/.*Safari\//, 'Safari']])
+  const system = find([[/iPhone|iPad/, 'iOS'], [/Android/, 'Android'], [/Windows/, 'Windows'], [/Mac OS X/, 'macOS'], [/Linux/, 'Linux']])
+  return browser && system ? `${browser} on ${system}` : userAgent || 'unknown'
+}
+
 /** The picture of a user: only of this service, otherwise initials. */
 function Picture({ record, path, reload }) {
   const [progress, setProgress] = useState()
@@ -44,10 +52,9 @@ function Picture({ record, path, reload }) {
 function TwoFactor({ path }) {
   const state = useLoad((signal) => call('GET', `${path}/two-factor`, { signal }), [path])
   const remove = () => call('DELETE', `${path}/two-factor`).then(state.reload)
-  return html`<${Section} title="Second factor"><${Failure} error=${state.error} retry=${state.reload} />
-    ${state.data && (state.data.enabled
-      ? html`<p>On. ${state.data.recoveryCodesLeft} recovery codes are left.</p>${has('DELETE', '/users/{id}/two-factor') && html`<${Action} run=${remove} confirmation=${['Turn off the second factor?', 'The user then signs in without a code.', 'Turn off']}>Turn off</${Action}>`}`
-      : html`<p class="none">Off</p>`)}</${Section}>`
+  const turnOff = state.data?.enabled && has('DELETE', '/users/{id}/two-factor') && html`<${Action} run=${remove} confirmation=${['Turn off the second factor?', 'The user then signs in without a code.', 'Turn off']}>Turn off</${Action}>`
+  return html`<${Section} title="Second factor" actions=${turnOff}><${Failure} error=${state.error} retry=${state.reload} />
+    ${state.data && (state.data.enabled ? html`<p>On. ${state.data.recoveryCodesLeft} recovery codes are left.</p>` : html`<p class="none">Off</p>`)}</${Section}>`
 }
 
 export function UserPanels({ record, path, reload }) {
@@ -56,7 +63,7 @@ export function UserPanels({ record, path, reload }) {
     ${has('PUT', `${user}/picture`) && html`<${Picture} record=${record} path=${path} reload=${reload} />`}
     ${has('GET', `${user}/sessions`) && html`<${SubList} title="Sessions" path=${`${path}/sessions`} empty="No session is open." removeLabel="End session"
       remove=${has('DELETE', `${user}/sessions/{sessionId}`) && ((row) => call('DELETE', `${path}/sessions/${row.id}`))} columns=${[
-        { label: 'Client', cell: (row) => html`<bdi>${(row.userAgent || 'unknown').slice(0, 120)}</bdi>${row.current ? html` <span class="tag">this one</span>` : ''}` },
+        { label: 'Client', cell: (row) => html`<bdi title=${row.userAgent}>${clientOf(row.userAgent).slice(0, 120)}</bdi>${row.current ? html` <span class="tag">this one</span>` : ''}` },
         { label: 'Address', cell: (row) => row.ip }, { label: 'Signed in with', cell: (row) => (row.amr ?? []).map((name) => methods[name] ?? name).join(', ') },
         { label: 'Begun', cell: (row) => html`<${Time} value=${row.createdAt} />` }, { label: 'Last used', cell: (row) => html`<${Time} value=${row.lastUsedAt} />` },
       ]} actions=${(list) => has('DELETE', `${user}/sessions`) && html`<${Action} run=${() => call('DELETE', `${path}/sessions`).then(list.reload)} confirmation=${['End all sessions?', 'The user must sign in again everywhere.', 'End all sessions']}>End all sessions</${Action}>`} />`}
