@@ -14,8 +14,10 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// firstPart is the size of the first part of a file in bytes. A reader that seeks to another part drops at most this number.
-const firstPart = 64 << 10
+const (
+	firstPart = 1 << 20  // bytes of a file that Open requests: most files take one request
+	dropped   = 64 << 10 // bytes that are read and dropped to use the connection again; of more, it is closed
+)
 
 // Open implements files.Store. The file is read in parts, each with a request: the first part, and the rest from where the caller reads.
 // ctx is the context of all of them. An interrupted part is read again.
@@ -115,7 +117,7 @@ func (r *reader) receive(p []byte) (n int, err error) {
 // drop ends the part. It reads the rest of a short one, so that the connection can be used again.
 func (r *reader) drop() {
 	if r.body != nil {
-		if r.left <= firstPart {
+		if r.left <= dropped {
 			_, _ = io.CopyN(io.Discard, r.body, r.left+1) // to the end
 		}
 		_ = r.body.Close()

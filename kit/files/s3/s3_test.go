@@ -169,7 +169,21 @@ func testParts(t *testing.T, s files.Store) {
 // TestParts reads from many offsets.
 func TestParts(t *testing.T) {
 	t.Parallel()
-	testParts(t, newFake(t).open("", ""))
+	f := newFake(t)
+	s, id := f.open("", ""), store.NewID()
+	testParts(t, s)
+	if err := s.Put(t.Context(), id, filestest.Spool(t, make([]byte, firstPart)), firstPart); err != nil {
+		t.Fatal(err)
+	}
+	f.fails(0, nil)
+	file, err := s.Open(t.Context(), id)
+	if err == nil {
+		_, err = io.Copy(io.Discard, file)
+		_ = file.Close()
+	}
+	if n := f.requests(); err != nil || n != 1 {
+		t.Errorf("%d requests to read a file of %d bytes, %v", n, firstPart, err)
+	}
 }
 
 // operations are the methods of a Store that send requests. The bucket has the file. Each returns its error.
