@@ -94,6 +94,16 @@ function Keys({ onClose }) {
   return html`<${Dialog} title="Keys" onClose=${onClose}><dl class="keys">${keys.map(([key, text]) => html`<div key=${key}><dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl></${Dialog}>`
 }
 
+/** Signs out. The next admin in this tab does not see what this one has entered. */
+async function leave() {
+  const unsaved = drafts()
+  if (unsaved.length && !await confirm('Sign out?', 'Changes that are not saved are lost.', 'Sign out')) return
+  unsaved.forEach(dropDraft)
+  await flush()
+  await signOut().catch(() => {})
+  location.reload()
+}
+
 function Shell({ tag }) {
   const { path, query } = useAddress()
   const [help, setHelp] = useState(false)
@@ -103,13 +113,6 @@ function Shell({ tag }) {
   useEvent('hashchange', () => document.getElementById('navigation')?.matches(':popover-open') && document.getElementById('navigation').hidePopover())
   useEvent('keydown', (event) => { if (event.key === '?' && !typing(event)) setHelp(true) })
   const unsaved = drafts()
-  const leave = async () => {
-    if (unsaved.length && !await confirm('Sign out?', 'Changes that are not saved are lost.', 'Sign out')) return
-    unsaved.forEach(dropDraft)
-    await flush()
-    await signOut().catch(() => {})
-    location.reload()
-  }
   const current = (item) => path === item.path || path.startsWith(`${item.path}/`)
   return html`<a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.querySelector('h1')?.focus() }}>Skip to the content</a>
     <header class="top"><button type="button" class="quiet" popovertarget="navigation" aria-label="Menu">☰</button><a href="#/"><b>${service.name}</b></a></header>
@@ -134,7 +137,7 @@ function App() {
   let content
   if (!started) content = html`<main class="door"><h1><img src="icon.svg" alt="" width="28" height="28" /> <bdi>${service.name}</bdi></h1><${SignIn} onDone=${() => setStarted(true)} /></main>`
   else if (loaded.data?.tag !== undefined) content = html`<${Shell} tag=${loaded.data.tag} />`
-  else if (loaded.error) content = html`<main class="door"><h1><bdi>${service.name}</bdi></h1><${Failure} error=${loaded.error} retry=${loaded.reload} /><button type="button" onClick=${() => flush().then(signOut).finally(() => location.reload())}>Sign out</button></main>`
+  else if (loaded.error) content = html`<main class="door"><h1><bdi>${service.name}</bdi></h1><${Failure} error=${loaded.error} retry=${loaded.reload} /><button type="button" onClick=${leave}>Sign out</button></main>`
   else content = html`<main class="door"><h1><bdi>${service.name}</bdi></h1><${Loading} /></main>`
   return html`${content}<${SignInAgain} /><${Confirmations} /><${Toasts} />`
 }

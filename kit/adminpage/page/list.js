@@ -135,6 +135,7 @@ export function ListScreen({ resource, path, query, trail, extra }) {
     return page
   }), [path, `${query}`, columns.join()])
   const [selected, setSelected] = useState(new Map())
+  useEffect(() => setSelected(new Map()), [key]) // no record is changed that the filters hide
   const [, redraw] = useState(0)
   const search = useRef()
   useEffect(() => onTrash((deleted) => {

@@ -49,6 +49,9 @@ async function oneByOne(admin, api) {
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   await page.getByText('11 records selected').waitFor()
   assert.equal(await changed('stopped'), 1)
+  await admin.open('/articles', { q: 'herb 1' })
+  await page.locator('.count', { hasText: /^3$/ }).waitFor() // 1, 10, 11
+  await page.getByText('records selected').waitFor({ state: 'detached' })
   await page.unroute('**/articles/*')
   await page.unroute('**/batch')
   admin.faults.splice(0).forEach((fault) => assert.match(fault, /501 \(Not Implemented\)/))
