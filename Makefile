@@ -90,9 +90,10 @@ client: ## write the TypeScript client of the API to clients/typescript, and its
 	go run ./scripts/client --out clients/typescript
 	cp clients/typescript/index.js kit/adminpage/page/client.js
 
+# The SBOM has the checksum of the tool that writes it, so the tool is built without paths.
 sbom: build ## write dist/: an SBOM of ./ginseng (CycloneDX), and the license texts of its dependencies
 	mkdir -p dist
-	$(TOOL) cyclonedx-gomod bin -json -licenses -std -noserial -notimestamp -version "$(VERSION)" -output dist/sbom.cdx.json ginseng
+	CGO_ENABLED=0 GOFLAGS="$(GOFLAGS) -trimpath" $(TOOL) cyclonedx-gomod bin -json -licenses -std -noserial -notimestamp -version "$(VERSION)" -output dist/sbom.cdx.json ginseng
 	scripts/tools/licenses save dist/licenses
 
 # The archives are equal wherever and whenever they are made from the same commit with the same version of Go. The images contain the
