@@ -6,7 +6,7 @@
 // database, unless the database has more than 1,000,000 articles. To create up to 200,000 articles, 20 accounts send
 // POST /articles on 32 connections to the service. A database with more articles is bulk-loaded, which leaves no fragments in the
 // index of words; --bulk measures the cost of the fragments. Each server listens on a free port of the loopback interface, and
-// has only the settings that an operator must choose, and PUBLIC_URL and FILES_URL for pictures. On each of 32 connections, a
+// has only the settings that an operator must choose, PUBLIC_URL and FILES_URL for pictures, and ADMIN. On each of 32 connections, a
 // request follows the response to the previous request. The servers are measured in turn:
 //
 //	Ginseng       the service, also with other numbers of articles (--articles)

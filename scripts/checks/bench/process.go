@@ -33,7 +33,8 @@ type service struct {
 	tokens []string // tokens of the authors
 	key    string   // an API key of the first author
 
-	pictures bool // the service has pictures of the authors
+	pictures bool     // the service has pictures of the authors
+	page     []string // paths of the files of the admin page; none: the service has no such page
 }
 
 // startService starts a binary of the service on a database and a free port, with the settings that an operator must choose,
@@ -52,6 +53,7 @@ func startService(ctx context.Context, binary, database string, env ...string) (
 		"APP_ENV=production", "HOST=127.0.0.1", "PORT=0", "MASTER_KEY=" + masterKey, "JWT_SECRET=" + jwtSecret,
 		"JWT_TTL=24h",                 // longer than a run
 		"PUBLIC_URL=http://localhost", // required for pictures
+		"ADMIN=true",
 		"DATABASE_URL=sqlite:" + database,
 	}, env...)
 	p, err := process.Start(cmd)

@@ -57,6 +57,7 @@ var rows = []row{
 	{"me, key", http.StatusOK,
 		func(s *service) [][]byte { return [][]byte{request("GET", "/users/me", "Bearer "+s.key, "")} },
 		func(p *peer) [][]byte { return [][]byte{p.get("users/records/" + p.users[0])} }},
+	{"file of the admin page", http.StatusOK, (*service).pageFiles, func(*peer) [][]byte { return nil }},
 	{"download, 1 MB", http.StatusOK, (*service).downloads, (*peer).downloads}, // before the upload, which renames the peer's pictures
 	{"create, one user", http.StatusCreated, func(s *service) [][]byte { return s.creations(1) },
 		func(p *peer) [][]byte { return p.creations(1) }},

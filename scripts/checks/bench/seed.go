@@ -190,9 +190,10 @@ func (set *dataset) newArticles(first time.Time, from, to, n int) (docs []store.
 	return docs
 }
 
-// prepare signs the authors in, creates an API key, stores pictures, and finds the cursor of page depth and the position of the cursor.
+// prepare signs the authors in, creates an API key, stores pictures, and finds the admin page, the cursor of page depth and the
+// position of the cursor.
 func (s *service) prepare(ctx context.Context) error {
-	if err := errors.Join(s.signIn(), s.createKey(), s.storePictures()); err != nil {
+	if err := errors.Join(s.signIn(), s.createKey(), s.storePictures(), s.findPage()); err != nil {
 		return err
 	}
 	const limit = 100
