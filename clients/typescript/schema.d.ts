@@ -6285,7 +6285,7 @@ export interface components {
       picture?: string | null
       /** only admins can change the role */
       role?: 'user' | 'admin'
-      /** only admins can change this field; true ends the user's sessions */
+      /** a suspended user has no sessions, and cannot sign in; only admins can change this field */
       suspended?: boolean | null
     }
     PatchUsersMePasskeysByIdBody: {
@@ -6300,7 +6300,7 @@ export interface components {
       code?: string | null
       /** note for admins */
       description?: string | null
-      /** false disables the webhook; events that happen while it is disabled are never sent */
+      /** events that happen while a webhook is disabled are never sent */
       enabled?: boolean | null
       /** RECORD.created, RECORD.updated, RECORD.deleted, RECORD.* (all three), or * (all events of all resources) */
       events?: string[]
@@ -6363,7 +6363,7 @@ export interface components {
     PostArticlesBody: {
       content?: string
       title: string
-      /** the owner; by default the caller; only admins can choose another user */
+      /** the owner: who creates the record, unless an admin chooses another user */
       userId?: string
     }
     PostAuthBody: {
@@ -6429,7 +6429,7 @@ export interface components {
       after?: string
       /** false omits count from the response */
       count?: boolean
-      /** true adds explain to the response: why policies apply or not */
+      /** whether the response has explain: why policies apply or not */
       explain?: boolean
       handshake?: { [key: string]: unknown }
       instance?: { [key: string]: unknown }
@@ -6483,7 +6483,7 @@ export interface components {
       code?: string
       /** note for admins */
       description?: string
-      /** false disables the webhook; events that happen while it is disabled are never sent */
+      /** events that happen while a webhook is disabled are never sent */
       enabled?: boolean
       /** RECORD.created, RECORD.updated, RECORD.deleted, RECORD.* (all three), or * (all events of all resources) */
       events: string[]
@@ -6561,7 +6561,7 @@ export interface components {
       picture?: string | null
       /** only admins can change the role */
       role?: 'user' | 'admin'
-      /** only admins can change this field; true ends the user's sessions */
+      /** a suspended user has no sessions, and cannot sign in; only admins can change this field */
       suspended?: boolean | null
     }
     PutUsersByIdPasswordBody: {
@@ -6730,7 +6730,7 @@ export interface components {
       description: string
       /** why the service disabled the webhook; "": it did not */
       disabledReason: string
-      /** false disables the webhook; events that happen while it is disabled are never sent */
+      /** events that happen while a webhook is disabled are never sent */
       enabled: boolean
       /** RECORD.created, RECORD.updated, RECORD.deleted, RECORD.* (all three), or * (all events of all resources) */
       events: string[]
@@ -6746,7 +6746,7 @@ export interface components {
       description: string
       /** why the service disabled the webhook; "": it did not */
       disabledReason: string
-      /** false disables the webhook; events that happen while it is disabled are never sent */
+      /** events that happen while a webhook is disabled are never sent */
       enabled: boolean
       /** RECORD.created, RECORD.updated, RECORD.deleted, RECORD.* (all three), or * (all events of all resources) */
       events: string[]

@@ -22,7 +22,7 @@ type Fields struct {
 // CreateFields are the parameters of create.
 type CreateFields struct {
 	Fields
-	UserID *store.ID `json:"userId" swaggertype:"string"` // the owner; by default the caller; only admins can choose another user
+	UserID *store.ID `json:"userId" swaggertype:"string"` // the owner: who creates the record, unless an admin chooses another user
 }
 
 // View is the representation of an article in responses.

@@ -58,7 +58,7 @@ type EvaluateInput struct {
 	Limit     int64  `json:"limit" default:"30" validate:"min=1,max=100" minimum:"1" maximum:"100"` // maximum number of policies per page
 	After     string `json:"after" validate:"max=1000" maxLength:"1000"`                            // the value of next in the previous page, for the same proxy
 	Count     bool   `json:"count" default:"true"`                                                  // false omits count from the response
-	Explain   bool   `json:"explain" example:"true"`                                                // true adds explain to the response: why policies apply or not
+	Explain   bool   `json:"explain" example:"true"`                                                // whether the response has explain: why policies apply or not
 } //	@name	PolicyEvaluate
 
 // scope returns the namespace and the labels of the proxy as a string. Cursors of an evaluation are valid only for this string.

@@ -89,7 +89,7 @@ type UpdateInput struct {
 	Email   string `json:"email" validate:"required" example:"ada@example.com" format:"email" maxLength:"254"` // only admins can change the address
 	updateRole
 
-	Suspended bool `json:"suspended"` // only admins can change this field; true ends the user's sessions
+	Suspended bool `json:"suspended"` // a suspended user has no sessions, and cannot sign in; only admins can change this field
 	Fields
 } //	@name	UserUpdate
 

@@ -38,7 +38,7 @@ type Fields struct {
 	URL         string   `json:"url" validate:"required,max=2048,plain_http_url" example:"https://example.com/hooks"` // address that receives the events; must use https, except for addresses in WEBHOOK_NETWORKS
 	Events      []string `json:"events" validate:"required,max=100" example:"article.created,article.deleted"`        // RECORD.created, RECORD.updated, RECORD.deleted, RECORD.* (all three), or * (all events of all resources)
 	Description string   `json:"description" validate:"max=500,plain" example:"search index"`                         // note for admins
-	Enabled     bool     `json:"enabled" default:"true" example:"true"`                                               // false disables the webhook; events that happen while it is disabled are never sent
+	Enabled     bool     `json:"enabled" default:"true" example:"true"`                                               // events that happen while a webhook is disabled are never sent
 }
 
 // Input has the parameters of a creation and of a change.

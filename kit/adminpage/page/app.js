@@ -1,8 +1,8 @@
 // The shell: sign-in, navigation, and the screen of the address.
 
 import { render } from 'preact'
-import { useState } from 'preact/hooks'
-import { call, service, signOut, transfer, user } from './session.js'
+import { useEffect, useState } from 'preact/hooks'
+import { call, onSession, service, signOut, transfer, user } from './session.js'
 import { confirm, Confirmations, Dialog, Failure, formatNumber, html, Loading, Screen, toast, Toasts, typing, useEvent, useLoad, zone } from './ui.js'
 import { readDocument } from './document.js'
 import { drafts, dropDraft } from './draft.js'
@@ -23,8 +23,9 @@ const screens = [
   { path: '/webhooks', label: 'Webhooks', screen: Webhooks }, { path: '/emails', label: 'Emails', screen: Emails }, { path: '/jobs', label: 'Jobs', screen: Jobs }, { path: '/changes', label: 'Audit log', screen: Changes },
 ].map((item) => ({ ...item, has: () => api().operation('GET', item.path) }))
 
-/** What the page adds to records of the service's own resources. */
+/** What the page adds to records of the service's own resources: below the form, and beside the heading. */
 const panels = { users: UserPanels, organizations: OrganizationPanels }
+const marks = { users: (user) => user.suspended && 'Suspended' }
 
 /** Returns the groups of the navigation. */
 function navigation() {
@@ -64,7 +65,7 @@ function Route({ path, query }) {
     const id = match[1], collection = id ? path.slice(0, -id.length - 1) : path
     const trail = html`${resource.parent && html`<${ParentTrail} resource=${resource} path=${collection} />`}${id && html`<a href=${hrefOf(collection, lists.get(collection)?.query)}>${resource.label}</a>`}`
     if (id === 'new' && resource.create) return html`<${NewScreen} key=${path} resource=${resource} path=${collection} trail=${trail} />`
-    if (id) return html`<${RecordScreen} key=${path} resource=${resource} path=${collection} id=${id} trail=${trail} panels=${panels[resource.name] && ((props) => html`<${panels[resource.name]} ...${props} />`)} />`
+    if (id) return html`<${RecordScreen} key=${path} resource=${resource} path=${collection} id=${id} trail=${trail} mark=${marks[resource.name]} panels=${panels[resource.name] && ((props) => html`<${panels[resource.name]} ...${props} />`)} />`
     if (resource.list) {
       const extra = resource.name === 'policies' && api().operation('POST', '/policies/evaluate') && html`<a class="button" href="#/policies/evaluate">Evaluate</a>`
       return html`<${ListScreen} key=${path} resource=${resource} path=${path} query=${query} trail=${resource.parent && trail} extra=${extra} />`
@@ -128,6 +129,7 @@ function Shell({ tag }) {
 
 function App() {
   const [started, setStarted] = useState(Boolean(user()))
+  useEffect(() => onSession(() => user()?.role === 'admin' && setStarted(true)), []) // also in another tab
   const loaded = useLoad(async () => {
     if (!started) return undefined
     const response = await transfer('GET', documentURL)

@@ -51,7 +51,7 @@ async function one(row, operationOf, failures) {
     if (needsSignIn(problem) || problem.status === 0) throw problem
     if (method === 'DELETE' && problem.status === 404) return
     const errors = Object.values(problem.errors).flat().map((error) => error.message)
-    failures.push({ row, text: problem.status === 412 ? 'Somebody else has changed it.' : [problem.detail, ...errors].join(' ') })
+    failures.push({ row, text: problem.status === 412 ? 'It was changed in the meantime.' : [problem.detail, ...errors].join(' ') })
   }
 }
 
@@ -75,7 +75,7 @@ function ChangeDialog({ resource, count, onClose, onStart }) {
     }
     onStart(field, text)
   }
-  return html`<${Dialog} title=${`Change ${plural(count, 'record')}`} onClose=${onClose}><form onSubmit=${submit}>
+  return html`<${Dialog} title=${`Change ${plural(count, 'record')}`} onClose=${onClose}><form class="fields" onSubmit=${submit}>
     <div class="field"><label for="bulk-field">Field</label><div class="control"><select id="bulk-field" value=${name} onChange=${(event) => { setName(event.target.value); setValue(undefined); setMissing(false) }}>
       ${fields.map((field) => html`<option key=${field.name} value=${field.name}>${field.label}</option>`)}</select></div></div>
     <${Labelled} key=${name} field=${{ ...field, label: 'New value', optional: true, required: field.required || yesOrNo }} value=${value} onChange=${setValue} errors=${missing ? ['A value is required.'] : undefined} />

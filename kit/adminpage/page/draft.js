@@ -1,7 +1,7 @@
 // The state of a form. Its changes are kept in the session storage, so that a reload or another screen does not lose them.
 
-import { useRef, useState } from 'preact/hooks'
-import { useEvent } from './ui.js'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { toast, useEvent } from './ui.js'
 import { readInvalid } from './fields.js'
 
 const prefix = 'draft of '
@@ -15,6 +15,18 @@ export const dropDraft = (key) => sessionStorage.removeItem(prefix + key)
 
 /** Returns the paths of the forms with changes that are not saved. */
 export const drafts = () => Object.keys(sessionStorage).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length))
+
+const told = new Set()
+/** Says once for each form that its changes are kept when another screen opens. */
+export function useKept(key, label) {
+  const newest = useRef()
+  newest.current = label
+  useEffect(() => () => {
+    if (told.has(key) || !drafts().includes(key)) return
+    told.add(key)
+    toast(`Your changes of ${newest.current} are kept. They are not saved yet.`)
+  }, [key])
+}
 
 /** Reports whether two values are the same in JSON. */
 export const same = (a, b) => a === b || JSON.stringify(a ?? null) === JSON.stringify(b ?? null)

@@ -37,8 +37,8 @@ function searchOf(query) {
 export function ExportMenu({ resource, path, query, total }) {
   const [running, setRunning] = useState()
   const [large, setLarge] = useState(false)
+  const exact = total && !total.countCapped
   const start = async (format) => {
-    const exact = total && !total.countCapped
     if (exact && total.count > MOST) return setLarge(true)
     const stop = new AbortController()
     setRunning({ stop, rows: 0 })
@@ -50,12 +50,13 @@ export function ExportMenu({ resource, path, query, total }) {
       if (blob) save(blob, `${resource.name}.${format}`)
       else setLarge(true)
     } catch (error) {
-      if (!stop.signal.aborted) toast(error instanceof Problem ? error.detail : 'The export is incomplete: the connection was cut.', { bad: true })
+      if (stop.signal.aborted) toast('The export was stopped. No file is saved.')
+      else toast(error instanceof Problem ? error.detail : 'The export is incomplete: the connection was cut.', { bad: true })
     } finally {
       setRunning(undefined)
     }
   }
-  if (running) return html`<button type="button" onClick=${() => running.stop.abort()}>Stop export (${formatNumber(running.rows)})</button>`
+  if (running) return html`<button type="button" onClick=${() => running.stop.abort()}>Stop export (${formatNumber(running.rows)}${exact && ` of ${formatNumber(total.count)}`} rows)</button>`
   return html`<${Menu} label="Export" align="end">${(close) => html`
     <p class="hint">The rows and columns of this list, as it is filtered and sorted.</p>
     <button type="button" onClick=${() => { close(); start('csv') }}>CSV</button>

@@ -153,16 +153,16 @@ export function Input({ field, value, onChange, ...rest }) {
   const text = (type, more) => html`<input type=${type} value=${value ?? ''} dir="auto" onInput=${(event) => onChange(event.target.value === '' ? undefined : event.target.value)} ...${more} ...${rest} />`
   switch (field.type) {
     case 'boolean':
-      if (schema.nullable || field.optional) {
+      if ((schema.nullable && !field.set) || field.optional) {
         return html`<select value=${value === undefined || value === null ? '' : String(value)} onChange=${(event) => onChange(event.target.value === '' ? undefined : event.target.value === 'true')} ...${rest}>
           <option value="">–</option><option value="true">Yes</option><option value="false">No</option></select>`
       }
       return html`<label class="check"><input type="checkbox" checked=${Boolean(value)} onChange=${(event) => onChange(event.target.checked)} ...${rest} /> Yes</label>`
     case 'enum':
       return html`<select value=${value ?? ''} onChange=${(event) => onChange(event.target.value === '' ? undefined : event.target.value)} ...${rest}>
-        ${(!field.required || value === undefined || value === null) && html`<option value="">–</option>`}
+        ${(!(field.required || field.set) || value === undefined || value === null) && html`<option value="">–</option>`}
         ${schema.enum.filter((item) => item !== null).map((item) => html`<option key=${item} value=${item}>${item}</option>`)}</select>`
-    case 'reference': return html`<${Picker} name=${field.reference} value=${value} onChange=${onChange} id=${rest.id} describedby=${rest['aria-describedby']} invalid=${rest['aria-invalid']} clearable=${!field.required} label=${rest['aria-label']} />`
+    case 'reference': return html`<${Picker} name=${field.reference} value=${value} onChange=${onChange} id=${rest.id} describedby=${rest['aria-describedby']} invalid=${rest['aria-invalid']} clearable=${!field.required && !field.set} label=${rest['aria-label']} />`
     case 'references': return html`<${ReferencesInput} field=${field} value=${value} onChange=${onChange} ...${rest} />`
     case 'number': return html`<${NumberInput} schema=${schema} value=${value} onChange=${onChange} ...${rest} />`
     case 'time': return html`<${TimeInput} value=${value} onChange=${onChange} ...${rest} />`
@@ -228,6 +228,14 @@ export function errorsOf(problem, names) {
     else rest.push(...messages.map((message) => `${param}: ${message}`))
   }
   return { byField, rest }
+}
+
+/** Returns what is shown above a form: the problem, without the errors that are shown at the fields with the names. */
+export function summaryOf(problem, names) {
+  if (!problem) return undefined
+  const { byField, rest } = errorsOf(problem, names)
+  const detail = Object.keys(byField).length ? 'Correct the fields that are marked.' : problem.detail
+  return { detail: [detail, ...rest].join(' '), status: problem.status, requestId: problem.requestId }
 }
 
 /** Sets the focus on the first field with an error. */

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from './session.js'
 import { Action, Failure, html, Loading, Table, useLoad } from './ui.js'
 import { fieldsOf } from './document.js'
-import { errorsOf, focusError, invalidOf, Labelled, valueFor } from './fields.js'
+import { errorsOf, focusError, invalidOf, Labelled, summaryOf, valueFor } from './fields.js'
 import { useEdits } from './draft.js'
 
 /** A form of the body of an operation. initial has the values of a record, of which only changes are sent. */
@@ -13,7 +13,8 @@ export function OperationForm({ operation, initial, draft, label, except = [], s
   const form = useEdits(draft, fields, initial)
   const [problem, setProblem] = useState()
   const [busy, setBusy] = useState(false)
-  const { byField, rest } = errorsOf(problem, fields.map((field) => field.name))
+  const names = fields.map((field) => field.name)
+  const { byField } = errorsOf(problem, names)
   const send = async (event) => {
     event?.preventDefault()
     document.activeElement.blur()
@@ -35,7 +36,7 @@ export function OperationForm({ operation, initial, draft, label, except = [], s
   }
   const valueOf = ({ name, schema }) => (name in form.edits ? form.edits[name] ?? undefined : initial?.[name] ?? schema.default)
   return html`<form onSubmit=${send} class="fields" novalidate>
-    <${Failure} error=${problem && { detail: [problem.detail, ...rest].join(' '), status: problem.status, requestId: problem.requestId }} />
+    <${Failure} error=${summaryOf(problem, names)} />
     ${fields.map((field) => html`<${Labelled} key=${field.name} field=${field} value=${valueOf(field)} errors=${byField[field.name]} problem=${problem} changed=${Boolean(initial) && field.name in form.edits} onChange=${(value) => form.change(field.name, value)} />`)}
     <footer>${onCancel && html`<button type="button" onClick=${onCancel}>Cancel</button>`}<button class="main" disabled=${busy} aria-busy=${busy}>${label}</button></footer>
   </form>`
@@ -46,9 +47,9 @@ export function Section({ title, actions, children }) {
   return html`<section class="part"><header><h2>${title}</h2><div class="actions">${actions}</div></header>${children}</section>`
 }
 
-/** A list at a path with columns. remove deletes a row. */
-export function SubList({ title, path, query, columns, empty, remove, removeLabel = 'Delete', actions, keyOf, children }) {
-  const list = useLoad((signal) => call('GET', path, { signal, query }), [path, JSON.stringify(query)])
+/** A list at a path with columns, which is loaded again with another version. remove deletes a row. */
+export function SubList({ title, path, version, query, columns, empty, remove, removeLabel = 'Delete', actions, keyOf, children }) {
+  const list = useLoad((signal) => call('GET', path, { signal, query }), [path, version, JSON.stringify(query)])
   const all = [...columns]
   if (remove) {
     all.push({ cell: (row) => html`<${Action} run=${() => remove(row).then(list.reload)} confirmation=${[`${removeLabel}?`, row.name ?? row.email ?? row.userAgent ?? row.provider ?? '', removeLabel]}>${removeLabel}</${Action}>` })

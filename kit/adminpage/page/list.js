@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from './session.js'
-import { formatNumber, html, Empty, Failure, Loading, Menu, Screen, typing, useEvent, useLoad, zone } from './ui.js'
+import { formatNumber, html, Empty, Failure, Late, Loading, Menu, Screen, typing, useEvent, useLoad, zone } from './ui.js'
 import { humanize, labelOf, newField } from './document.js'
 import { Cell, Input } from './fields.js'
 import { Reference } from './reference.js'
@@ -135,15 +135,17 @@ export function ListScreen({ resource, path, query, trail, extra }) {
     return page
   }), [path, `${query}`, columns.join()])
   const [selected, setSelected] = useState(new Map())
-  useEffect(() => setSelected(new Map()), [key]) // no record is changed that the filters hide
+  useEffect(() => setSelected(new Map()), [key, base.sort, after]) // no record is changed that is not visible
   const [, redraw] = useState(0)
   const search = useRef()
   useEffect(() => onTrash((deleted) => {
     redraw((n) => n + 1)
     if (!deleted) return
     list.setData((page) => page && { ...page, rows: page.rows.filter((row) => `${path}/${row.id}` !== deleted) })
+    const total = totals.get(key)
+    if (total && lists.get(path)?.ids.some((id) => `${path}/${id}` === deleted)) totals.set(key, { ...total, count: total.count - 1 })
     list.reload()
-  }), [])
+  }), [key])
   useEvent('keydown', (event) => {
     if (event.key === '/' && !typing(event) && search.current) {
       event.preventDefault()
@@ -181,7 +183,7 @@ export function ListScreen({ resource, path, query, trail, extra }) {
     return next
   })
   const narrowed = filters.length > 0 || Boolean(query.get('q'))
-  const countText = total && `${total.countCapped ? 'more than ' : ''}${formatNumber(total.count)}`
+  const countText = total && (total.countCapped ? `more than ${formatNumber(total.count)}` : formatNumber(total.count - (list.data?.rows.length ?? 0) + rows.length)) // without deletions that wait
   const submit = (event) => {
     event.preventDefault()
     change({ q: search.current.value })
@@ -201,6 +203,7 @@ export function ListScreen({ resource, path, query, trail, extra }) {
         return html`<li key=${name}><span>${field.label} ${operatorLabel(field, operator)} <b><${FilterValue} field=${operator === 'in' ? { ...field, type: 'string' } : field} value=${value} /></b></span>
           <button type="button" class="quiet icon" aria-label=${`Remove the filter ${field.label}`} onClick=${() => change({ [name]: undefined })}>✕</button></li>`
       })}</ul>
+      <${Late} on=${list.data && list.loading} />
       <span class="space"></span>
       <${ColumnMenu} resource=${resource} columns=${columns} setColumns=${setColumns} />
     </div>
@@ -223,7 +226,7 @@ export function ListScreen({ resource, path, query, trail, extra }) {
             : html`${i === 0 && opens && html`<a class="open" href=${hrefOf(`${path}/${row.id}`)}>Open</a> `}<${Cell} field=${field} record=${row} />`}</td>`)}
       </tr>`)}</tbody>
     </table></div>
-    <nav class="pages" aria-label="Pages"><span class="number">${formatNumber(from)}–${formatNumber(from + list.data.rows.length - 1)}${countText && ` of ${countText}`}</span>
+    <nav class="pages" aria-label="Pages"><span class="number">${formatNumber(from)}–${formatNumber(from + rows.length - 1)}${countText && ` of ${countText}`}</span>
       <small>Times in ${zone}</small><span class="space"></span>
       ${after && html`<a class="button" href=${hrefOf(path, (() => { const next = new URLSearchParams(query); next.delete('after'); next.delete('from'); return next })())}>First page</a>
         <button type="button" onClick=${() => history.back()}>Back</button>`}

@@ -61,12 +61,12 @@ export function UserPanels({ record, path, reload }) {
   const user = '/users/{id}'
   return html`<div class="parts">
     ${has('PUT', `${user}/picture`) && html`<${Picture} record=${record} path=${path} reload=${reload} />`}
-    ${has('GET', `${user}/sessions`) && html`<${SubList} title="Sessions" path=${`${path}/sessions`} empty="No session is open." removeLabel="End session"
+    ${has('GET', `${user}/sessions`) && html`<${SubList} title="Sessions" path=${`${path}/sessions`} version=${record.etag} empty="No session is open." removeLabel="End session"
       remove=${has('DELETE', `${user}/sessions/{sessionId}`) && ((row) => call('DELETE', `${path}/sessions/${row.id}`))} columns=${[
         { label: 'Client', cell: (row) => html`<bdi title=${row.userAgent}>${clientOf(row.userAgent).slice(0, 120)}</bdi>${row.current ? html` <span class="tag">this one</span>` : ''}` },
         { label: 'Address', cell: (row) => row.ip }, { label: 'Signed in with', cell: (row) => (row.amr ?? []).map((name) => methods[name] ?? name).join(', ') },
         { label: 'Begun', cell: (row) => html`<${Time} value=${row.createdAt} />` }, { label: 'Last used', cell: (row) => html`<${Time} value=${row.lastUsedAt} />` },
-      ]} actions=${(list) => has('DELETE', `${user}/sessions`) && html`<${Action} run=${() => call('DELETE', `${path}/sessions`).then(list.reload)} confirmation=${['End all sessions?', 'The user must sign in again everywhere.', 'End all sessions']}>End all sessions</${Action}>`} />`}
+      ]} actions=${(list) => has('DELETE', `${user}/sessions`) && list.data?.rows.length > 0 && html`<${Action} run=${() => call('DELETE', `${path}/sessions`).then(list.reload)} confirmation=${['End all sessions?', 'The user must sign in again everywhere.', 'End all sessions']}>End all sessions</${Action}>`} />`}
     ${!has('GET', `${user}/sessions`) && has('DELETE', `${user}/sessions`) && html`<${Section} title="Sessions"><${Action} run=${() => call('DELETE', `${path}/sessions`)} done="All sessions have ended." confirmation=${['End all sessions?', 'The user must sign in again everywhere.', 'End all sessions']}>End all sessions</${Action}></${Section}>`}
     ${has('GET', `${user}/two-factor`) && html`<${TwoFactor} path=${path} />`}
     ${!has('GET', `${user}/two-factor`) && has('DELETE', `${user}/two-factor`) && html`<${Section} title="Second factor"><${Action} run=${() => call('DELETE', `${path}/two-factor`)} done="The second factor is off." confirmation=${['Turn off the second factor?', 'The user then signs in without a code.', 'Turn off']}>Turn off</${Action}></${Section}>`}

@@ -1,15 +1,18 @@
-// The form of a record of a resource: create, change, compare with somebody else's changes, delete.
+// The form of a record of a resource: create, change, compare with changes that were saved in the meantime, delete.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call, newKey } from './session.js'
 import { Dialog, Failure, html, Loading, plural, Screen, Time, toast, typing, useEvent, useLoad } from './ui.js'
 import { labelOf, newField } from './document.js'
-import { Cell, errorsOf, focusError, Invalid, invalidOf, Labelled, valueFor } from './fields.js'
-import { dropDraft, same, useEdits } from './draft.js'
+import { Cell, errorsOf, focusError, Invalid, invalidOf, Labelled, summaryOf, valueFor } from './fields.js'
+import { dropDraft, same, useEdits, useKept } from './draft.js'
 import { FileField, sendFile } from './files.js'
 import { api, go, hrefOf, lists } from './router.js'
 import { forgetRecords } from './reference.js'
 import { trash } from './trash.js'
+
+/** Reports whether a record always has a value of the field, so that it cannot be cleared. */
+const isSet = (field, record) => !field.schema.nullable && record[field.name] !== undefined && record[field.name] !== null && record[field.name] !== ''
 
 const isFile = (field) => field.type === 'file' || field.type === 'files'
 
@@ -22,7 +25,7 @@ async function commit() {
   await new Promise(requestAnimationFrame)
 }
 
-/** Compares the changes with those that somebody else has saved. theirs is the record of now. */
+/** Compares the changes with those that were saved in the meantime, by another admin or in another tab. theirs is the record of now. */
 function Conflict({ fields, base, edits, theirs, onResolve, onDiscard }) {
   const changed = fields.filter((field) => field.name in edits || !same(base[field.name], theirs[field.name]))
     .filter((field) => !['updatedAt', 'id', 'createdAt'].includes(field.name))
@@ -33,12 +36,12 @@ function Conflict({ fields, base, edits, theirs, onResolve, onDiscard }) {
   const resolveAll = () => onResolve(Object.fromEntries(Object.entries(edits).filter(([name, value]) => (mine[name] ?? true) && !same(value, theirs[name]))))
   const show = (field, record) => html`<div class="value"><${Cell} full field=${field} record=${record} /></div>`
   return html`<section class="conflict" aria-labelledby="conflict" tabindex="-1" ref=${ref}>
-    <h2 id="conflict">Somebody else has saved this record</h2>
-    <p>Nothing is lost. ${both.length ? 'Choose the value to keep for each field that you both have changed.' : 'You have changed different fields.'}</p>
-    <div class="scroll" tabindex="0" role="region" aria-label="Comparison"><table class="compare"><thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">Yours</th><th scope="col">Theirs</th></tr></thead>
+    <h2 id="conflict">This record was saved elsewhere in the meantime</h2>
+    <p>${theirs.updatedAt && html`Saved at <${Time} value=${theirs.updatedAt} />. `}Nothing is lost. ${both.length ? 'Choose the value to keep for each field that has two new values.' : 'Your changes are of other fields.'}</p>
+    <div class="scroll" tabindex="0" role="region" aria-label="Comparison"><table class="compare"><thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">Yours</th><th scope="col">Saved</th></tr></thead>
       <tbody>${changed.map((field) => {
         const choice = both.includes(field)
-        const option = (isMine, record) => html`<label><input type="radio" aria-label=${`${field.label}: ${isMine ? 'yours' : 'theirs'}`} name=${`keep-${field.name}`} checked=${mine[field.name] === isMine} onChange=${() => setMine({ ...mine, [field.name]: isMine })} />${show(field, record)}</label>`
+        const option = (isMine, record) => html`<label><input type="radio" aria-label=${`${field.label}: ${isMine ? 'yours' : 'saved'}`} name=${`keep-${field.name}`} checked=${mine[field.name] === isMine} onChange=${() => setMine({ ...mine, [field.name]: isMine })} />${show(field, record)}</label>`
         return html`<tr key=${field.name}><th scope="row">${field.label}</th><td>${show(field, base)}</td>
           <td>${field.name in edits ? (choice ? option(true, edits) : show(field, edits)) : html`<span class="none">not changed</span>`}</td>
           <td>${same(base[field.name], theirs[field.name]) ? html`<span class="none">not changed</span>` : choice ? option(false, theirs) : show(field, theirs)}</td></tr>`
@@ -71,7 +74,7 @@ function useNeighbors(path, id) {
   return { next: step(1), previous: step(-1), back: hrefOf(path, list?.query) }
 }
 
-export function RecordScreen({ resource, path, id, trail, panels }) {
+export function RecordScreen({ resource, path, id, trail, panels, mark }) {
   const own = `${path}/${id}`
   const query = resource.expands.length ? { expand: resource.expands } : undefined
   const load = (signal) => resource.get ? call('GET', own, { query: resource.get.parameters?.some(({ name }) => name === 'expand') ? query : undefined, signal }) : Promise.resolve({ id })
@@ -82,10 +85,10 @@ export function RecordScreen({ resource, path, id, trail, panels }) {
     }
     return html`<${Screen} title=${resource.label} trail=${trail}>${record.error ? html`<${Failure} error=${record.error} retry=${record.reload} />` : html`<${Loading} />`}</${Screen}>`
   }
-  return html`<${RecordForm} resource=${resource} path=${path} id=${id} trail=${trail} loaded=${record} panels=${panels} />`
+  return html`<${RecordForm} resource=${resource} path=${path} id=${id} trail=${trail} loaded=${record} panels=${panels} mark=${mark} />`
 }
 
-function RecordForm({ resource, path, id, trail, loaded, panels }) {
+function RecordForm({ resource, path, id, trail, loaded, panels, mark }) {
   const own = `${path}/${id}`
   const record = loaded.data
   const fields = resource.fields.filter((field) => field.change && !isFile(field))
@@ -99,7 +102,7 @@ function RecordForm({ resource, path, id, trail, loaded, panels }) {
   useEffect(() => { if (!form.base || Object.keys(form.edits).length === 0) form.rebase(record, record.etag) }, [record])
   const dirty = Object.keys(form.edits).length
   const names = fields.map((field) => field.name)
-  const { byField, rest } = errorsOf(problem, names)
+  const { byField } = errorsOf(problem, names)
 
   const save = async ({ edits = form.edits, etag } = {}) => {
     if (saving) return
@@ -129,6 +132,7 @@ function RecordForm({ resource, path, id, trail, loaded, panels }) {
   }
   const submit = async (event) => {
     event?.preventDefault()
+    if (theirs) return document.querySelector('.conflict').focus() // which has the buttons
     await commit()
     if (Object.keys(form.edits).length) await save()
   }
@@ -157,6 +161,7 @@ function RecordForm({ resource, path, id, trail, loaded, panels }) {
     }
   }
   const label = labelOf(resource, record)
+  useKept(own, `“${label}”`)
   const remove = () => {
     dropDraft(own)
     location.hash = neighbors.back
@@ -179,19 +184,19 @@ function RecordForm({ resource, path, id, trail, loaded, panels }) {
     await over.finally(() => transfers.current.delete(over))
   }
   const history = api().operation('GET', '/changes') && resource.changes
-  return html`<${Screen} title=${label} trail=${trail} tags=${dirty > 0 && html`<span class="tag warn">${plural(dirty, 'unsaved change')}</span>`} actions=${html`
+  return html`<${Screen} title=${label} trail=${trail} tags=${html`${mark?.(record) && html`<span class="tag bad">${mark(record)}</span>`}${dirty > 0 && html`<span class="tag warn">${plural(dirty, 'unsaved change')}</span>`}`} actions=${html`
       ${neighbors.previous && html`<a class="button quiet" href=${hrefOf(`${path}/${neighbors.previous}`)} aria-keyshortcuts="p" title="Previous record (p)">Previous</a>`}
       ${neighbors.next && html`<a class="button quiet" href=${hrefOf(`${path}/${neighbors.next}`)} aria-keyshortcuts="n" title="Next record (n)">Next</a>`}
       ${resource.remove && html`<button type="button" onClick=${canUndo ? remove : () => setAsking(true)}>Delete${canUndo ? '' : '…'}</button>`}
-      ${dirty > 0 && html`<button type="button" onClick=${discard}>Discard</button>`}
-      ${fields.length > 0 && html`<button type="button" class="main" disabled=${!dirty || saving} aria-busy=${saving} onClick=${submit} aria-keyshortcuts="Control+S" title="Save (Ctrl+S)">Save</button>`}`}>
+      ${dirty > 0 && !theirs && html`<button type="button" onClick=${discard}>Discard</button>`}
+      ${fields.length > 0 && !theirs && html`<button type="button" class="main" disabled=${!dirty || saving} aria-busy=${saving} onClick=${submit} aria-keyshortcuts="Control+S" title="Save (Ctrl+S)">Save</button>`}`}>
     ${form.restored && dirty > 0 && !theirs && html`<p class="note"><span>Your changes of <${Time} value=${new Date(form.restored).toISOString()} /> are restored. They are not saved yet.</span></p>`}
     ${theirs && html`<${Conflict} fields=${resource.fields.filter((field) => field.shown)} base=${form.base} edits=${form.edits} theirs=${theirs} onResolve=${settle} onDiscard=${discard} />`}
-    <${Failure} error=${problem && (rest.length ? { ...problem, status: problem.status, detail: [problem.detail, ...rest].join(' '), requestId: problem.requestId } : problem)} retry=${problem && problem.status !== 400 && !saving ? () => save() : undefined} />
+    <${Failure} error=${summaryOf(problem, names)} retry=${problem && problem.status !== 400 && !saving ? () => save() : undefined} />
     <div class="columns">
       <div>
         ${fields.length > 0 && html`<form class="fields" onSubmit=${submit} novalidate><button hidden></button>
-          ${fields.map((field) => html`<${Labelled} key=${field.name} field=${{ ...field, schema: { ...field.schema, ...field.changes } }} errors=${byField[field.name]} problem=${problem} changed=${field.name in form.edits}
+          ${fields.map((field) => html`<${Labelled} key=${field.name} field=${{ ...field, schema: { ...field.schema, ...field.changes }, set: isSet(field, record) }} errors=${byField[field.name]} problem=${problem} changed=${field.name in form.edits}
             value=${field.name in form.edits ? form.edits[field.name] ?? undefined : (form.base ?? record)[field.name] ?? undefined} onChange=${(value) => form.change(field.name, value)} />`)}
         </form>`}
         ${files.map((field) => html`<${FileField} key=${field.name} field=${field} path=${own} record=${record} editable=${resource.hasFile(field)} onChange=${changed} />`)}
@@ -217,7 +222,7 @@ function RemoveNow({ path, etag, onClose, onDone }) {
 /** Returns the field of the master key, if the operation accepts it. */
 function masterKeyOf({ security = [], 'x-caller': caller }) {
   if (!security.some((scheme) => 'MasterKey' in scheme)) return []
-  const creates = { type: 'string', format: 'password', description: `MASTER_KEY of the service${caller === 'master' ? '' : ', for a role'}` }
+  const creates = { type: 'string', format: 'password', description: `the master key of the service (MASTER_KEY)${caller === 'master' ? '' : ', only for a role'}` }
   return [newField('masterKey', creates, { creates, required: caller === 'master' })]
 }
 
@@ -231,7 +236,8 @@ export function NewScreen({ resource, path, trail }) {
   const [pending, setPending] = useState({})
   const [progress, setProgress] = useState()
   const sent = useRef({})
-  const { byField, rest } = errorsOf(problem, fields.map((field) => field.name))
+  const names = fields.map((field) => field.name)
+  const { byField } = errorsOf(problem, names)
   const initial = (field) => field.creates.default ?? (field.type === 'boolean' && !field.creates.nullable ? false : undefined)
   const create = async (event) => {
     event?.preventDefault()
@@ -281,11 +287,12 @@ export function NewScreen({ resource, path, trail }) {
     }
   })
   const dirty = Object.keys(form.edits).length
+  useKept(own, `the new ${resource.recordLabel}`)
   return html`<${Screen} title=${`New ${resource.recordLabel}`} trail=${trail} actions=${html`
       ${dirty > 0 && html`<button type="button" onClick=${() => { form.reset(); setProblem(undefined) }}>Clear</button>`}
       <button type="button" class="main" aria-busy=${saving} disabled=${saving} onClick=${create} aria-keyshortcuts="Control+S" title="Create (Ctrl+S)">Create</button>`}>
     ${form.restored && dirty > 0 && html`<p class="note"><span>What you entered at <${Time} value=${new Date(form.restored).toISOString()} /> is restored. It is not saved yet.</span></p>`}
-    <${Failure} error=${problem && { detail: [problem.detail, ...rest].join(' '), status: problem.status, requestId: problem.requestId }} retry=${problem && problem.status !== 400 ? create : undefined} />
+    <${Failure} error=${summaryOf(problem, names)} retry=${problem && problem.status !== 400 ? create : undefined} />
     ${progress && html`<p role="status">${progress.name} <progress max="1" value=${progress.part} aria-label=${progress.name}></progress></p>`}
     <form class="fields" onSubmit=${create} novalidate><button hidden></button>
       ${fields.map((field) => html`<${Labelled} key=${field.name} field=${{ ...field, schema: field.creates }} errors=${byField[field.name]} problem=${problem} value=${field.name in form.edits ? form.edits[field.name] ?? undefined : initial(field)}

@@ -1,20 +1,30 @@
 // The session of the admin: the client, requests that are repeated after a sign-in, and transfers of files.
 
 import { createClient, Problem } from './client.js'
+import { shareSession } from './tabs.js'
 
 const data = document.documentElement.dataset
 
 export const service = { name: data.name, masterKey: 'masterKey' in data, passkeys: 'passkeys' in data, emailCodes: 'emailCodes' in data, providers: 'providers' in data, first: 'first' in data }
 export const base = new URL(data.api, location.href).href.replace(/\/$/, '')
 
+const storageKey = `session of ${base}` // of the client
 let client
 const listeners = new Set()
 
 /** Creates the client. The master key stays in memory. */
 function connect(masterKey) {
-  client = createClient({ url: base, storage: sessionStorage, masterKey })
+  client = createClient({ url: base, storage, masterKey })
   client.session.onChange(() => listeners.forEach((listener) => listener()))
 }
+/** The function that shows the sign-in dialog, with a message; it resolves to whether the admin has signed in. */
+export const dialog = { show: undefined }
+let showing
+function showDialog(options) {
+  return showing ??= dialog.show(options).finally(() => { showing = undefined })
+}
+
+const storage = await shareSession(storageKey, () => dialog.show && showDialog({}))
 connect()
 
 export const user = () => client.session.user
@@ -39,16 +49,12 @@ export const signOut = () => client.session.signOut()
 
 export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** The function that shows the sign-in dialog; it resolves to whether the admin has signed in. */
-export const dialog = { show: undefined }
-let showing
-
 /** Lets the admin sign in, if that is what the problem requires. Resolves to whether the request can be repeated. */
 async function recover(problem) {
   const stepUp = problem.status === 403 && problem.code === 'reauthentication_required'
-  if (!dialog.show || !(problem instanceof Problem) || (problem.status !== 401 && !stepUp)) return false
-  showing ??= dialog.show(stepUp).finally(() => { showing = undefined })
-  return showing
+  const suspended = problem.status === 403 && problem.code === 'suspended'
+  if (!dialog.show || !(problem instanceof Problem) || (problem.status !== 401 && !stepUp && !suspended)) return false
+  return showDialog({ stepUp, message: suspended ? problem.detail : undefined })
 }
 
 /** Makes a request, with masterKey as that caller. Otherwise, it is repeated after a sign-in if it needs one and is not quiet. Resolves to the body, which has the ETag in the property etag. */
@@ -65,7 +71,7 @@ export async function call(method, path, { query, body, etag, key, masterKey, si
 
 /** Returns the token in the storage of the client. */
 function token() {
-  try { return JSON.parse(sessionStorage.getItem(`session of ${base}`))?.token } catch { return undefined }
+  try { return JSON.parse(sessionStorage.getItem(storageKey))?.token } catch { return undefined }
 }
 
 /** Makes a request with XMLHttpRequest, which reports the progress of uploads. Resolves to a Response. */

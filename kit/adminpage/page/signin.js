@@ -6,10 +6,10 @@ import { call, dialog, newKey, onSession, service, signIn, signOut, user } from 
 import { humanize } from './document.js'
 import { Dialog, html } from './ui.js'
 
-function TextField({ label, name, type = 'text', autocomplete, value, readonly, hint, focus }) {
+function TextField({ label, name, type = 'text', autocomplete, value, readonly, hint, focus, required }) {
   const ref = useRef()
   useEffect(() => { if (focus) ref.current.focus() }, [])
-  return html`<div class="stacked"><label for=${`sign-in-${name}`}>${label}</label>
+  return html`<div class="stacked"><label for=${`sign-in-${name}`}>${label}${required && html`<span class="required" title="required" aria-hidden="true">*</span>`}</label>
     <input ref=${ref} id=${`sign-in-${name}`} name=${name} type=${type} autocomplete=${autocomplete} defaultValue=${value} readonly=${readonly} required autofocus=${focus} dir="auto" aria-describedby=${hint && `hint-${name}`} />
     ${hint && html`<small id=${`hint-${name}`}>${hint}</small>`}</div>`
 }
@@ -97,7 +97,7 @@ export function SignIn({ again, onDone, onCancel }) {
     ${first && html`<p>This service has no administrator yet. Create the first one.</p>`}
     <${TextField} label="Email" name="email" type="email" autocomplete="username" value=${again?.email} readonly=${Boolean(again)} focus=${!again} />
     <${TextField} label="Password" name="password" type="password" autocomplete=${first ? 'new-password' : 'current-password'} focus=${Boolean(again)} />
-    ${(service.masterKey || first) && html`<${TextField} label="Master key" name="master" type="password" autocomplete="off" hint="MASTER_KEY in the file .env. With PUBLIC_SIGNIN=true, sign-in needs none." />`}
+    ${(service.masterKey || first) && html`<${TextField} label="Master key" name="master" type="password" autocomplete="off" required hint="The master key of the service (MASTER_KEY), in development in the file .env. The service asks for it unless PUBLIC_SIGNIN is true." />`}
     ${buttons(first ? 'Create administrator' : 'Sign in', onCancel && html`<button type="button" onClick=${onCancel}>Cancel</button>`)}
     ${!first && html`${service.emailCodes && way('Email me a code', emailCode)}
       ${service.passkeys && window.PublicKeyCredential && way('Sign in with a passkey', passkey)}
@@ -112,16 +112,17 @@ export function SignInAgain() {
   const [admin, setAdmin] = useState(user())
   useEffect(() => onSession(() => user()?.role === 'admin' && setAdmin((admin) => admin ?? user())), [])
   useEffect(() => {
-    dialog.show = (stepUp) => new Promise((resolve) => setOpen({ stepUp, resolve }))
+    dialog.show = (options) => new Promise((resolve) => setOpen({ ...options, resolve }))
     return () => { dialog.show = undefined }
   }, [])
-  if (!open) return null
   const end = (result) => {
     setOpen(undefined)
     open.resolve(result)
   }
+  useEffect(() => onSession(() => open && !open.stepUp && user()?.role === 'admin' && user().id === admin?.id && end(true)), [open, admin]) // in another tab
+  if (!open) return null
   return html`<${Dialog} title=${open.stepUp ? 'Confirm that it is you' : 'Sign in again'} onClose=${() => end(false)}>
-    <p>${open.stepUp ? 'This change needs a sign-in within the last 10 minutes.' : 'Your session has ended. What you have entered is still here.'}</p>
+    <p role=${open.message && 'alert'}>${open.message ? `${open.message} What you have entered is still here.` : open.stepUp ? 'This change needs a sign-in within the last 10 minutes.' : 'Your session has ended. What you have entered is still here.'}</p>
     <${SignIn} again=${admin} onDone=${() => end(true)} onCancel=${() => end(false)} />
   </${Dialog}>`
 }

@@ -27,7 +27,7 @@ export function trash(path, etag, label, onUndo) {
     try {
       await call('DELETE', path, { etag })
     } catch (problem) {
-      const text = problem.status === 412 ? 'somebody else has changed it.' : problem.detail
+      const text = problem.status === 412 ? 'it was changed in the meantime.' : problem.detail
       if (problem.status !== 404) {
         deleted = undefined
         toast(`“${label}” was not deleted: ${text}`, { bad: true, time: 15_000 })
@@ -41,6 +41,7 @@ export function trash(path, etag, label, onUndo) {
   const undo = () => {
     waiting.delete(path)
     notify()
+    toast(`“${label}” is restored.`)
     onUndo?.()
   }
   waiting.set(path, { etag, end })

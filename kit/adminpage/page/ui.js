@@ -78,6 +78,17 @@ export function Loading({ what = 'Loading' }) {
   return html`<p class="loading" role="status">${what}…</p>`
 }
 
+/** Shows that something which is already shown is loaded again, if that takes longer than half a second. */
+export function Late({ on }) {
+  const [late, setLate] = useState(false)
+  useEffect(() => {
+    if (!on) return setLate(false)
+    const timer = setTimeout(() => setLate(true), 500)
+    return () => clearTimeout(timer)
+  }, [Boolean(on)])
+  return html`<span class="hint" role="status">${late && 'Loading…'}</span>`
+}
+
 export function Empty({ children }) {
   return html`<div class="empty">${children}</div>`
 }
@@ -250,4 +261,4 @@ export function Screen({ title, trail, count, actions, children, tags }) {
 }
 
 /** Returns whether the event has a key that is typed into a field. */
-export const typing = ({ target }) => Boolean(target.closest?.('input, textarea, select, dialog, [contenteditable]'))
+export const typing = ({ target }) => Boolean(target.closest?.('input:not([type=checkbox], [type=radio], [type=file]), textarea, select, dialog, [contenteditable]'))

@@ -32,7 +32,7 @@ async function oneByOne(admin, api) {
   for (const { id } of articles.slice(3, 5)) await api.patch(`/articles/${id}`, { content: 'of another admin' })
   await start()
   await dialog.getByText('10 records changed').waitFor()
-  await dialog.getByText('Herb 3: Somebody else has changed it.').waitFor()
+  await dialog.getByText('Herb 3: It was changed in the meantime.').waitFor()
   await admin.check('failures of a bulk change')
   await dialog.getByRole('button', { name: 'Close' }).last().click()
   await page.getByText('2 records selected').waitFor()
@@ -54,7 +54,31 @@ async function oneByOne(admin, api) {
   await page.getByText('records selected').waitFor({ state: 'detached' })
   await page.unroute('**/articles/*')
   await page.unroute('**/batch')
+  await page.getByLabel('Select all rows').check()
+  await page.keyboard.press('/')
+  assert.ok(await page.evaluate(() => document.activeElement.matches('[type=search]')), 'the search has not the focus')
+  await page.getByRole('button', { name: 'Title' }).click()
+  await page.getByText('records selected').waitFor({ state: 'detached' })
   admin.faults.splice(0).forEach((fault) => assert.match(fault, /501 \(Not Implemented\)/))
+}
+
+/** A list and an export that take long. */
+async function slowly(admin) {
+  const { page } = admin
+  let release
+  const released = new Promise((resolve) => { release = resolve })
+  await admin.open('/articles', { q: 'herb' })
+  await page.locator('.count', { hasText: /^12$/ }).waitFor()
+  await page.route('**/articles?*', (route) => released.then(() => route.continue().catch(() => {}))) // unless it is aborted
+  await page.getByRole('button', { name: 'Title' }).click()
+  await page.getByText('Loading…').waitFor()
+  await page.getByText('Export', { exact: true }).click()
+  await admin.click('CSV')
+  await admin.click('Stop export (0 of 12 rows)')
+  await page.getByText('No file is saved.').waitFor()
+  release()
+  await page.getByText('Loading…').waitFor({ state: 'detached' })
+  await page.unroute('**/articles?*')
 }
 
 /** A list of more than 200,000 rows, which the service counts, or which the export turns out to have. */
@@ -104,6 +128,7 @@ export async function lists(browser, service, pictures) {
     await admin.signIn(api.account, service.masterKey)
     await admin.page.getByRole('heading', { name: 'Overview' }).waitFor()
     await oneByOne(admin, api)
+    await slowly(admin)
     await longExport(admin)
     await newDocument(admin)
     return api.document()

@@ -15,6 +15,7 @@ import { email, password, Requests, withAdmin } from './admin-page.mjs'
 import { behindProxy, lists } from './admin-lists.mjs'
 import { requiredFactor, rights } from './admin-rights.mjs'
 import { signIns } from './admin-sign-in.mjs'
+import { tabs } from './admin-tabs.mjs'
 import { withBrowser } from './chromium.mjs'
 import { withProviders } from './providers.mjs'
 import { root, withBuilt, withService } from './service.mjs'
@@ -86,7 +87,7 @@ async function create(admin, api) {
   await admin.check('empty list')
   await page.getByRole('link', { name: 'Create the first plant' }).click()
   await admin.click('Create')
-  await page.getByText('Some parameters are not valid').waitFor()
+  await page.getByText('Correct the fields that are marked.').waitFor()
   assert.equal(await page.getByLabel('Title').getAttribute('aria-invalid'), 'true', 'a required field without a value has no error')
   await admin.check('form with errors')
   await admin.fill({
@@ -167,7 +168,8 @@ async function conflict(admin, api, plant) {
   await page.getByLabel('State').selectOption('draft')
   await api.patch(`/plants/${plant.id}`, { price: '30', state: 'gone', born: '2020-01-01' })
   await admin.click('Save')
-  await page.getByText('Somebody else has saved this record').waitFor()
+  await page.getByText('This record was saved elsewhere in the meantime').waitFor()
+  assert.equal(await page.getByRole('button', { name: /^(Save|Discard)/ }).count(), 2)
   await admin.check('conflict')
   assert.equal((await api.get(`/plants/${plant.id}`)).price, '30', 'an edit is overwritten')
   await page.getByRole('row', { name: /^State/ }).getByRole('radio').nth(1).check()
@@ -182,6 +184,9 @@ async function lostSession(admin, api, plant, { masterKey }) {
   const { page } = admin
   await admin.open(`/plants/${plant.id}`)
   await page.getByLabel('Body').fill('Written before the session ended')
+  await page.getByRole('link', { name: 'Plants' }).last().click()
+  await page.getByText('Your changes of “Panax ginseng” are kept.').waitFor()
+  await page.goBack()
   await page.reload()
   await page.getByText('are restored').waitFor()
   assert.equal(await page.getByLabel('Body').inputValue(), 'Written before the session ended')
@@ -274,6 +279,7 @@ async function bulk(admin, api) {
   await admin.click('Delete')
   await page.getByText(`“${title}” is deleted.`).waitFor()
   await admin.click('Undo')
+  await page.getByText(`“${title}” is restored.`).waitFor()
   await page.getByRole('heading', { name: title }).waitFor()
   await admin.click('Delete')
   await page.getByText(`“${title}” is deleted.`).waitFor()
@@ -287,9 +293,11 @@ async function bulk(admin, api) {
   await page.locator('tbody .open').first().click()
   await page.getByRole('heading', { name: next, exact: true }).waitFor()
   await admin.click('Delete')
-  await page.locator('.count').waitFor() // the list has the record, which still exists
+  await page.locator('.count', { hasText: /^9$/ }).waitFor() // without the record, which still exists
   await page.locator('[aria-busy=true]').waitFor({ state: 'detached' })
   await page.locator('.toast').getByLabel('Dismiss').click() // sends it
+  for (let i = 0; i < 100 && (await api.get('/plants?q=root%202')).count > 9; i++) await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 50)))
+  await page.reload()
   await page.locator('.count', { hasText: /^9$/ }).waitFor()
   assert.equal(await page.getByRole('link', { name: next, exact: true }).count(), 0, 'a deleted record is in the list')
 }
@@ -382,7 +390,8 @@ async function users(admin, api, { masterKey }) {
   await admin.click('Create')
   await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor()
   const grace = (await api.get('/users?q=hopper')).rows[0]
-  await page.getByLabel('Suspended').selectOption('true')
+  await page.getByLabel('Suspended').check()
+  assert.ok(!(await page.getByLabel('Role').locator('option').allInnerTexts()).includes('–'), 'a user can have no role')
   const old = JSON.stringify({ status: 403, code: 'reauthentication_required', title: 'Forbidden', detail: 'Sign in again.', type: 'about:blank', requestId: 'x' })
   await page.route('**/users/*', (route) => route.fulfill({ status: 403, contentType: 'application/problem+json', body: old }), { times: 1 }) // an old session
   await admin.click('Save')
@@ -395,6 +404,7 @@ async function users(admin, api, { masterKey }) {
   await admin.open(`/users/${(await api.get('/users/me')).id}`)
   await page.getByRole('row', { name: /Chrome on (Linux|macOS|Windows) this one/ }).waitFor()
   await admin.open(`/users/${grace.id}`)
+  await page.locator('.heading .tag', { hasText: 'Suspended' }).waitFor()
   await page.getByLabel('New picture').setInputFiles(join(root, 'docs', 'swagger-ui.png'))
   await page.locator('.picture img').waitFor()
   await admin.check('user')
@@ -555,7 +565,7 @@ mkdirSync(pictures, { recursive: true })
 await withProject((project) => withBuilt((binary, dir) => withBrowser(dir, (browser) => withProviders(dir, (providers) =>
   withService(binary, { ...providers, APP_ENV: 'development', FILES_URL: 'file:files', WEBHOOK_NETWORKS: '127.0.0.0/8', PUBLIC_URL: 'http://localhost' }, async (service) => {
     let screens = await withAdmin(browser, service.address, pictures, (admin) => day(admin, service))
-    for (const part of [lists, behindProxy, rights, signIns]) screens += await part(browser, service, pictures)
+    for (const part of [lists, behindProxy, rights, tabs, signIns]) screens += await part(browser, service, pictures)
     screens += await withService(binary, { APP_ENV: 'development', ADMIN: 'true', REQUIRE_TWO_FACTOR: 'admin' }, (strict) => requiredFactor(browser, strict, pictures))
     console.log(`admin.mjs: ${screens} screens without violations: ${pictures}`)
   }))), project))
