@@ -30,7 +30,8 @@ import (
 	"example.com/ginseng/kit/telemetry"
 )
 
-// Server timeouts. A shutdown takes less than a minute after DRAIN_DELAY.
+// Server timeouts. A shutdown takes at most DRAIN_DELAY, drainTimeout, closeTimeout and flushTimeout: less than a minute after
+// DRAIN_DELAY.
 const (
 	databaseTimeout   = 30 * time.Second // for the database to become available at start
 	databaseRetry     = 2 * time.Second  // interval of the attempts to reach the database
@@ -41,7 +42,7 @@ const (
 	drainTimeout      = 48 * time.Second // for the requests in progress at a shutdown; must exceed bodyTimeout plus requestTimeout
 	slowClientTimeout = 5 * time.Second  // how long writes to a client can take in addition to the time at minRate
 	closeTimeout      = 8 * time.Second  // for the Closers
-	flushTimeout      = 2 * time.Second  // to export the last traces
+	flushTimeout      = 2 * time.Second  // to stop the metrics server and export the last traces
 	maxHeaderBytes    = 64 << 10
 )
 
@@ -131,7 +132,7 @@ func (h *Handler) migrateAndWork(ctx context.Context, pending []migrate.Migratio
 func (p program) logStart(logger *slog.Logger, s Settings, source settings.Source) {
 	level := slog.LevelInfo
 	if s.Env == settings.Development {
-		level = slog.LevelDebug // in development, greeting prints this
+		level = slog.LevelDebug // in development, greeting prints the mode instead
 	}
 	ctx := context.Background()
 	logger.Log(ctx, level, "starting", "version", p.version, "mode", s.Env)
@@ -193,7 +194,7 @@ func (p program) observe(ctx context.Context, s Settings, logger *slog.Logger) (
 			_ = metrics.Close()
 		}
 		if err := observer.Shutdown(flushCtx); err != nil {
-			logger.Warn("traces are lost: there was no time to export them", "error", err)
+			logger.Warn("traces are lost: they could not be exported", "error", err)
 		}
 	}, nil
 }
@@ -217,7 +218,7 @@ func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *s
 	case <-ctx.Done():
 	}
 	draining.Store(true)
-	handler.Long.Close()
+	handler.Long.Close() // streams and exports end at once; their clients continue on another instance
 	logger.Info("shutting down: completing the requests in progress")
 	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.DrainDelay+drainTimeout)
 	defer cancel()
@@ -279,9 +280,9 @@ func reportTransactions(ctx context.Context, db store.DB, logger *slog.Logger) e
 	return err
 }
 
-// clientListener is a listener whose connections fail if the client does not read, or reads slowly: at less than minRate, apart
-// from pauses of timeout in total. Otherwise, the response would stay in memory and delay a shutdown. This is the only limit for
-// slow readers; it applies to every response, export and stream.
+// clientListener is a listener whose connections fail if the client reads slowly: if the writes are more than timeout behind minRate.
+// Time between writes reduces the delay. Without this limit, responses to slow clients would stay in memory and delay a shutdown. It
+// applies to every response, export and stream, except while a handler sets the deadlines of writes.
 type clientListener struct {
 	net.Listener
 	timeout time.Duration
@@ -291,7 +292,7 @@ const (
 	minRate    = 32 << 10 // bytes per second
 	writeChunk = 64 << 10 // bytes
 	// writeBuffer is the size in bytes of a connection's send buffer. Linux doubles it to 256 KiB, and reports the socket
-	// as writable only when a third of the buffer is free, so a client must read about 85 KiB within the timeout. The
+	// as writable only when a third of the buffer is free, so a client must read about 85 KiB within the time for a chunk. The
 	// default buffer grows to several MiB, and slow clients would time out.
 	writeBuffer = 128 << 10
 )
@@ -311,7 +312,7 @@ type clientConn struct {
 	net.Conn
 	timeout time.Duration
 	paced   bool          // the handler sets the deadlines
-	late    time.Duration // how much longer than at minRate the writes took
+	late    time.Duration // how far the writes are behind minRate
 	ended   time.Time     // end of the last write
 }
 
@@ -342,7 +343,8 @@ func (c *clientConn) SetWriteDeadline(t time.Time) error {
 	return c.Conn.SetWriteDeadline(t)
 }
 
-// ReadFrom implements io.ReaderFrom: the operating system sends a file, if the handler sets the deadlines.
+// ReadFrom implements io.ReaderFrom. If the handler sets the deadlines, the operating system can send a file (sendfile). Otherwise,
+// Write sets them.
 func (c *clientConn) ReadFrom(from io.Reader) (int64, error) {
 	if to, ok := c.Conn.(io.ReaderFrom); ok && c.paced {
 		return to.ReadFrom(from)

@@ -155,13 +155,13 @@ export interface paths {
         query?: {
           /** the owner; selects only changes of records of this user */
           userId?: string
-          /** maximum number of rows per page */
+          /** maximum number of events per page */
           limit?: number
           /** the position to continue from: the value of next in a page, or the id of an event; if absent, the feed begins now */
           after?: string
           /** the fields to include or, with a - before each name, to exclude; id is always included */
           fields?: string
-          /** true adds etag to the data of each event, except deleted: the ETag of the record, for If-Match and If-None-Match */
+          /** true adds etag to the data of each event that is not a deletion: the ETag of the record, for If-Match and If-None-Match */
           etags?: boolean
         }
         header?: {
@@ -1151,7 +1151,7 @@ export interface paths {
     put?: never
     /**
      * Sign in with a provider
-     * Send exactly one credential from the provider: id_token (OpenID providers), code (with redirect_uri, and with code_verifier if PKCE was used), or access_token (Facebook, GitHub, Google). The provider must have issued the credential for this service. An ID token is accepted once, and at most 24 hours after it was issued. With nonce, the ID token must have this nonce. If the provider's account is not linked yet, it is linked to the user with the same email address, provided that both the provider and this service have verified the address. If there is no such user, a user is created. If the Authorization header has a user token, the provider's account is linked to that user instead, and the session of the token must have been opened within the last 10 minutes. If the account cannot be linked, detail in the error states what to do. Returns the tokens of a new session. Existing sessions continue.
+     * Send exactly one credential from the provider: id_token (OpenID providers), code (with redirect_uri, and with code_verifier if PKCE was used), or access_token (Facebook, GitHub, Google). The provider must have issued the credential for this service. An ID token is accepted once, and at most 24 hours after it was issued. If nonce is given, it must be the nonce of the ID token. If the provider's account is not linked yet, it is linked to the user with the same email address, provided that both the provider and this service have verified the address. If there is no such user, a user is created. If the Authorization header has a user token, the provider's account is linked to that user instead, and the session of the token must have been opened within the last 10 minutes. If the account cannot be linked, detail in the error states what to do. Returns the tokens of a new session. Existing sessions continue.
      */
     post: {
       parameters: {
@@ -1177,7 +1177,7 @@ export interface paths {
           headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
           content: { 'application/problem+json': components['schemas']['Problem'] }
         }
-        /** unauthorized: the provider rejects its token or code, the ID token was used before or has another nonce, or the user token in the header is invalid */
+        /** unauthorized: the provider rejects the token or code, the ID token was used before or has another nonce, or the user token in the header is invalid */
         401: {
           headers: { RateLimit: components['headers']['RateLimit']; 'RateLimit-Policy': components['headers']['RateLimit-Policy']; 'WWW-Authenticate': components['headers']['WWW-Authenticate']; 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
           content: { 'application/problem+json': components['schemas']['Problem'] }
@@ -1221,7 +1221,7 @@ export interface paths {
     put?: never
     /**
      * Write several records in one transaction
-     * Runs 1 to 100 operations in order, as the caller. Either all operations take effect or none. An operation is a POST, PUT, PATCH or DELETE of a resource. $NAME.FIELD, as a part of a path or as a whole string in a body, is replaced by a field of the response to the earlier operation with this name. To send a string that begins with $, write $$ at its beginning.
+     * Runs 1 to 100 operations in order, as the caller. Either all operations take effect or none. An operation is a POST, PUT, PATCH or DELETE of a resource. $NAME.FIELD, as a segment of a path or as a whole string in a body, is replaced by a field of the response to the earlier operation with this name. To send a string that begins with $, double the $.
      * If an operation fails, nothing is stored. The response then has the status and the problem of this operation, with the index of the operation in the field operation. The total size of the responses to the operations must not exceed 1 MiB. If the MongoDB server has no transactions, the response is 501.
      */
     post: {
@@ -4594,7 +4594,7 @@ export interface paths {
     post?: never
     /**
      * Unlink an account of a user
-     * Unlinks the account and notifies the user by email. A user whose only sign-in method it was sets a password with a password reset. To end the sessions that were opened with the account, call DELETE /users/{id}/sessions. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
+     * Unlinks the account and notifies the user by email. If it was the only sign-in method of the user, the user sets a password with a password reset. To end the sessions that were opened with the account, call DELETE /users/{id}/sessions. Requires the token of a session that was opened in the last 10 minutes, or email and password as HTTP Basic. If two-factor sign-in is on, also requires exactly one of code and recovery_code, unless the session was opened with two factors.
      */
     delete: {
       parameters: {

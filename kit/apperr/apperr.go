@@ -54,8 +54,8 @@ type Error struct {
 	Code       Code
 	Message    string
 	Fields     []Field       // the invalid parameters
-	RetryAfter time.Duration // the time to wait before another attempt; 0 if unknown
-	Overload   bool          // the error is Unavailable because of too much load, and nothing was written
+	RetryAfter time.Duration // the time to wait before another attempt; 0: package rest sets it for TooManyRequests and Unavailable
+	Overload   bool          // Unavailable because of too much load, and nothing was written: logged as Warn, and the Idempotency-Key can be used again
 	base       Code          // the code before WithCode; "" if WithCode was not called
 	cause      error         // for the log; can be nil
 }
@@ -87,10 +87,10 @@ const (
 	UnknownReference FieldCode = "unknown_reference" // the referenced record does not exist, or is not visible to the caller
 	FieldConflict    FieldCode = "conflict"          // the value conflicts with another parameter or record
 	TooCommon        FieldCode = "too_common"
-	Wrong            FieldCode = "wrong" // a one-time code that does not match or was already used
+	Wrong            FieldCode = "wrong" // a code or credential that does not match or was already used
 	Wildcard         FieldCode = "wildcard"
 	ReadOnly         FieldCode = "read_only"   // the caller cannot change it
-	NotAllowed       FieldCode = "not_allowed" // the operation is not possible in a batch
+	NotAllowed       FieldCode = "not_allowed" // the operation is not possible in a batch or by a tool
 )
 
 // New returns an Error. It formats the message as fmt.Sprintf does.
@@ -103,8 +103,8 @@ func Invalid(fields ...Field) *Error {
 	return &Error{Code: ValidationFailed, Message: "Some parameters are not valid; errors lists each of them.", Fields: fields}
 }
 
-// JoinInvalid joins two ValidationFailed errors. The result has the invalid parameters of first, and those of second, except the
-// parameters of first and their parts: items[0] is a part of items. If an error is nil or has another code, JoinInvalid returns
+// JoinInvalid joins two ValidationFailed errors. The result has the invalid parameters of first, and those of second that are neither in
+// first nor part of one: items[0] is a part of items. If an error is nil or has another code, JoinInvalid returns
 // first, or second if first is nil.
 func JoinInvalid(first, second error) error {
 	var a, b *Error

@@ -1,7 +1,7 @@
 // Package batch provides POST /batch, which writes several records in one request. Either all writes are stored or none. The
 // operations of a batch call the same handlers as separate requests of the caller would.
 //
-// Use it when a client must write several records together; a module's own code uses Atomic of package store instead. To load
+// Use it when a client must write several records together; a module's own code uses DB.Atomic of package store instead. To load
 // many records from a file, use package records.
 package batch
 
@@ -36,9 +36,10 @@ const (
 type Module struct {
 	DB    store.DB
 	Table *route.Table
-	// Authenticate verifies the credential of a batch again, in the transaction of ctx, and returns the caller.
+	// Authenticate verifies the credential of a batch again, in the transaction of ctx, because the access of the caller may have ended
+	// since the request began. It returns the caller.
 	Authenticate func(ctx context.Context, g *gin.Context) (access.Principal, error)
-	// Keep stores the response to a batch that was sent with an Idempotency-Key. Keep runs in the transaction of ctx.
+	// Keep stores the response to a batch, in the transaction of ctx, if the request has an Idempotency-Key.
 	Keep func(ctx context.Context, g *gin.Context, status int, body []byte) error
 }
 
@@ -66,7 +67,7 @@ type Result struct {
 // run runs a batch.
 //
 //	@Summary		Write several records in one transaction
-//	@Description	Runs 1 to 100 operations in order, as the caller. Either all operations take effect or none. An operation is a POST, PUT, PATCH or DELETE of a resource. $NAME.FIELD, as a part of a path or as a whole string in a body, is replaced by a field of the response to the earlier operation with this name. To send a string that begins with $, write $$ at its beginning.
+//	@Description	Runs 1 to 100 operations in order, as the caller. Either all operations take effect or none. An operation is a POST, PUT, PATCH or DELETE of a resource. $NAME.FIELD, as a segment of a path or as a whole string in a body, is replaced by a field of the response to the earlier operation with this name. To send a string that begins with $, double the $.
 //	@Description	If an operation fails, nothing is stored. The response then has the status and the problem of this operation, with the index of the operation in the field operation. The total size of the responses to the operations must not exceed 1 MiB. If the MongoDB server has no transactions, the response is 501.
 //	@Tags			batch
 //	@Accept			json
@@ -108,8 +109,8 @@ func (m *Module) run(g *gin.Context) error {
 	return nil
 }
 
-// checkRoutes fails with ValidationFailed unless every operation calls a route of a resource that writes records and takes
-// parameters. It ignores operations with another method, which Bind rejects.
+// checkRoutes fails with ValidationFailed unless every operation calls a route of a resource that writes records and whose body is JSON.
+// It ignores operations with another method, which Bind rejects.
 func (m *Module) checkRoutes(operations Operations) error {
 	var fieldErrs []apperr.Field
 	for i, op := range operations {
@@ -127,18 +128,17 @@ func (m *Module) checkRoutes(operations Operations) error {
 	return apperr.Invalid(fieldErrs...)
 }
 
-// operate runs the operations in the transaction of ctx and returns their results. It stops at the first operation that fails, and
-// returns the error of that operation as a *rest.OperationError. PayloadTooLarge: the responses are larger than maxResponse, or
-// the values of the references are larger than maxValues. Unavailable: other responses are using the memory for large responses
-// (see rest.Reserve).
+// operate runs the operations in the transaction of ctx and returns their results. It stops at the first operation that fails, also
+// because the values of the references are larger than maxValues: the error is then a *rest.OperationError. PayloadTooLarge: the
+// responses are larger than maxResponse. Unavailable: other responses are using the memory for large responses (see rest.Reserve).
 func (m *Module) operate(ctx context.Context, caller access.Principal, operations Operations) ([]Result, error) {
 	results := make([]Result, 0, len(operations))
 	size, replaced := 0, 0
-	responses := responses{}
+	earlier := responses{}
 	values := func(reference string) (jsontext.Value, string) {
-		value, missing := responses.field(reference)
+		value, missing := earlier.field(reference)
 		if replaced += len(value); replaced > maxValues {
-			return nil, "Is too large."
+			return nil, "Is too large." // replaced below
 		}
 		return value, missing
 	}
@@ -166,7 +166,7 @@ func (m *Module) operate(ctx context.Context, caller access.Principal, operation
 		result := Result{
 			Status: response.Status, Location: response.Header.Get("Location"), ETag: response.Header.Get("ETag"), Body: bytes.TrimSpace(response.Body),
 		}
-		responses.add(string(op.Name), result)
+		earlier.add(string(op.Name), result)
 		results = append(results, result)
 	}
 	return results, nil

@@ -24,10 +24,10 @@ const sendGridPath = "/v3/mail/send"
 type object = map[string]any
 
 type sendGrid struct {
-	address string
-	key     string
-	from    object
-	client  *http.Client
+	endpoint string
+	key      string
+	from     object
+	client   *http.Client
 }
 
 func newSendGrid(base, key string, from *mail.Address, o Options) *sendGrid {
@@ -42,9 +42,9 @@ func newSendGrid(base, key string, from *mail.Address, o Options) *sendGrid {
 		sender["name"] = from.Name
 	}
 	return &sendGrid{
-		address: strings.TrimRight(base, "/") + sendGridPath,
-		key:     key,
-		from:    sender,
+		endpoint: strings.TrimRight(base, "/") + sendGridPath,
+		key:      key,
+		from:     sender,
 		client: &http.Client{
 			Transport: wrapped, Timeout: sendGridTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the key and the email must not be sent to another host
@@ -52,7 +52,7 @@ func newSendGrid(base, key string, from *mail.Address, o Options) *sendGrid {
 	}
 }
 
-// Send implements Sender. Errors for a status 4xx, except 429, are permanent.
+// Send implements Sender. An error is permanent if the message or SENDGRID_URL is invalid, or if the status is 4xx, except 429.
 func (s *sendGrid) Send(ctx context.Context, m Message) error {
 	to, err := m.recipient()
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *sendGrid) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return failed(true, "cannot encode the email: %w", err)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address, bytes.NewReader(raw))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.endpoint, bytes.NewReader(raw))
 	if err != nil {
 		return failed(true, "SENDGRID_URL: %w", err)
 	}
@@ -99,6 +99,7 @@ func sendGridError(response *http.Response) error {
 	_ = json.NewDecoder(io.LimitReader(response.Body, sendGridBytes)).Decode(&problem) // the response of a proxy may not be JSON
 	var fields []string
 	for _, e := range problem.Errors {
+		// Other characters are no name of a field, and could quote the email.
 		if e.Field != "" && strings.Trim(e.Field, "abcdefghijklmnopqrstuvwxyz0123456789_.[]") == "" {
 			fields = append(fields, e.Field)
 		}

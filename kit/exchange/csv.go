@@ -20,7 +20,7 @@ type csvLines struct {
 	commas int // commas between the fields of the current record so far
 }
 
-// place is a place in a record of CSV, as csv.Reader interprets it.
+// place is the state of the parser before the next byte, as csv.Reader parses.
 type place int
 
 const (

@@ -16,14 +16,14 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// copiesAtOnce is the number of files that a copy transfers at a time. TempDir has at most as many.
+// copiesAtOnce is the maximum number of files that a copy transfers at a time, and that it has in TempDir.
 const copiesAtOnce = 8
 
 // CopyOptions are the arguments of Copy and Backup.
 type CopyOptions struct {
-	TempDir  string              // for copiesAtOnce files
+	TempDir  string              // for at most 8 temporary files; "": that of the system
 	Progress io.Writer           // receives the progress
-	Report   func(Finding) error // called for each file that is missing or damaged
+	Report   func(Finding) error // called for each file that is missing or damaged; required
 }
 
 // Copied is the result of a copy.
@@ -32,7 +32,8 @@ type Copied struct {
 	Missing, Damaged int // files that cannot be copied
 }
 
-// Copy copies the files of all databases from a Store to another. open opens both, for each database again. A file that the target has
+// Copy copies the files of all databases from a Store to another. open opens both; Copy calls it for each database, because Enter can
+// be called only once. A file that the target has
 // with the same SHA-256 is not copied again, so that the next Copy continues one that was interrupted. After a file is copied, it is
 // read from the target and compared. Files that are stored or deleted meanwhile may be missing in the target.
 func Copy(ctx context.Context, open func() (from, to Partitioned, err error), o CopyOptions) (result Copied, err error) {
@@ -79,9 +80,8 @@ func (c *copier) copyAll(ctx context.Context) error {
 	})
 }
 
-// Backup copies the files to which the records refer to a Store, unless it has them already. It compares their SHA-256 with that of the
-// records. Files of collections that nobody has registered are copied too.
-// Call Enter first.
+// Backup copies all files to which records refer, and which to does not have yet. It compares their SHA-256 with that of the records.
+// Files of collections that nobody has registered are copied too. Call Enter of f first.
 func (f *Files) Backup(ctx context.Context, to Partitioned, o CopyOptions) (Copied, error) {
 	c := newCopier(o)
 	c.from, c.to = f.store, to
@@ -185,7 +185,8 @@ func (c *copier) copy(ctx context.Context, found Finding, sum string) error {
 	return nil
 }
 
-// bring copies a file unless the target has it. sum is its SHA-256 in hexadecimal, or "" if it is unknown. Errors: NotFound; ErrDamaged.
+// bring copies a file unless the target has it. sum is the SHA-256 in the record in hexadecimal, or "" if it is unknown. Errors: NotFound;
+// ErrDamaged.
 func (c *copier) bring(ctx context.Context, id store.ID, sum string) (copied bool, err error) {
 	there, err := sumOf(ctx, c.to, id, io.Discard)
 	if err != nil && !isMissing(err) && !errors.Is(err, ErrDamaged) {
@@ -222,10 +223,10 @@ func (c *copier) bring(ctx context.Context, id store.ID, sum string) (copied boo
 		return false, err
 	}
 	there, err = sumOf(ctx, c.to, id, io.Discard)
-	if err == nil && there != read || isMissing(err) || errors.Is(err, ErrDamaged) {
-		return false, fmt.Errorf("the target has other bytes than were written to it; check its disk (%v)", err)
+	if err == nil && there != read || isMissing(err) || errors.Is(err, ErrDamaged) { // not missing or damaged in the source
+		return false, errors.New("the target has other bytes than were written to it; check its disk")
 	}
-	return true, err
+	return err == nil, err
 }
 
 // sumOf writes a file to w, and returns its SHA-256 in hexadecimal; "" after an error.

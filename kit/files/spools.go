@@ -38,7 +38,7 @@ func (s *spools) create() (*os.File, error) {
 	return file, err
 }
 
-// remove closes and removes a file. Put may have moved the file.
+// remove closes and removes a file. Put may have moved it: then there is nothing to remove.
 func (s *spools) remove(file *os.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *spools) remove(file *os.File) {
 }
 
 // Close removes the temporary files of uploads in progress. Later uploads fail with Unavailable. Put of a file that was received before
-// still works.
+// still works, because it reads the open file.
 func (f *Files) Close(context.Context) {
 	if !f.Configured() {
 		return
@@ -62,8 +62,8 @@ func (f *Files) Close(context.Context) {
 	}
 }
 
-// sweep removes temporary files that nothing has written to since the time, such as those of a process that was killed. Other services
-// can use the same directory. Their old files are removed too, unless they belong to another user of the system.
+// sweep removes temporary files that were last modified before a time, such as those of a process that was killed, also those of other
+// services in the same directory. It skips files that it has no permission to remove.
 func (s *spools) sweep(before time.Time) error {
 	entries, err := os.ReadDir(s.dir)
 	failed := []error{err}

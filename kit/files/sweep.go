@@ -15,8 +15,8 @@ import (
 // portion is the number of rows that are read at a time.
 const portion = 500
 
-// The files that no change has released are found within forgottenInterval. Temporary files are deleted when they are older than
-// forgottenAfter, and files without a row forgottenAfter after they were found, so that none is left a day after its request.
+// The sweep of forgotten files runs at every forgottenInterval. It deletes temporary files that are older than forgottenAfter, and files
+// without a row forgottenAfter after it has found them. Together that is less than a day.
 const (
 	forgottenInterval = 12 * time.Hour
 	forgottenAfter    = 11 * time.Hour
@@ -90,18 +90,18 @@ func (f *Files) eachPortion(ctx context.Context, q store.Query, use func(context
 	}
 }
 
-// sweepRows deletes files that have been released, unless the stored record refers to them after all: a change was interrupted after
-// it had released the file, or before it had attached the file. A file that cannot be deleted does not stop the others.
+// sweepRows deletes files that have been released, unless the stored record still refers to them, because a change was interrupted. A
+// file that cannot be deleted does not stop the others.
 func (f *Files) sweepRows(ctx context.Context, rows []row) error {
 	var marked []row
 	for _, r := range rows {
 		if !f.knows(r) {
 			continue // the module is not part of this version of the service
 		}
-		// From now on, no request attaches the file. So the record, which is read afterwards, decides.
+		// After this update, no request attaches the file, so that the record, which is read below, decides.
 		m, err := f.rows.Update(ctx, r.released(), store.Set("deleting", true))
 		if isMissing(err) {
-			continue // released again
+			continue // attached, released again or deleted meanwhile
 		}
 		if err != nil {
 			return err
@@ -213,8 +213,8 @@ func (f *Files) releaseForgotten(ctx context.Context, rows []row) error {
 	return nil
 }
 
-// sweepUnknown stores a row for each file that has none, so that the sweep deletes the file forgottenAfter, unless any record refers to it.
-// Such files are newer than a restored database, which the operator may replace again, or their rows were lost in a copy.
+// sweepUnknown stores a row for each file that has none, so that the sweep deletes the file after forgottenAfter, unless a record refers
+// to it. A file has no row if an older database was restored, or if a copy lost the row. The delay lets the operator restore again.
 func (f *Files) sweepUnknown(ctx context.Context) error {
 	now := f.now()
 	since := store.At(now.Add(forgottenAfter - deleteAfter))

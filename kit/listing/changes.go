@@ -12,9 +12,9 @@ import (
 
 // ChangesParams documents the parameters of the feed of changes of every list.
 type ChangesParams struct {
-	Limit  int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // maximum number of rows per page
+	Limit  int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // maximum number of events per page
 	Fields string `form:"fields"`                                       // the fields to include or, with a - before each name, to exclude; id is always included
-	ETags  bool   `form:"etags" default:"false"`                        // true adds etag to the data of each event, except deleted: the ETag of the record, for If-Match and If-None-Match
+	ETags  bool   `form:"etags" default:"false"`                        // true adds etag to the data of each event that is not a deletion: the ETag of the record, for If-Match and If-None-Match
 	After  string `form:"after"`                                        // the position to continue from: the value of next in a page, or the id of an event; if absent, the feed begins now
 }
 

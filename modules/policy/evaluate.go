@@ -25,7 +25,7 @@ func (s *Service) Evaluate(ctx context.Context, in EvaluateInput) (Evaluation, e
 		if err := rest.ReservePage(ctx, bytes); err != nil {
 			return Evaluation{}, err
 		}
-		c, err = s.choose(ctx, in)
+		c, err = s.choose(ctx, in) // if the policies have grown since, rest.OK reserves more
 	}
 	if err != nil {
 		return Evaluation{}, err
@@ -107,17 +107,17 @@ func firstAfter[T any](last Policy, items []T, policy func(T) Policy) int {
 	return i
 }
 
-// explainAll appends the rows of the page to c.explain. It also appends policies that do not apply, up to maxOthers and
-// listing.MaxPageBytes. policies are all policies after the previous page, in order.
+// explainAll appends the rows of the page to c.explain. It also appends policies that do not apply, up to maxOthers of them and
+// listing.MaxPageBytes bytes. policies are all policies after the previous page, sorted by compareAge.
 func (c *choice) explainAll(policies []Policy) {
 	rows, others, bytes := c.rows, 0, int64(0)
 	for i := range policies {
 		if len(rows) == 0 && (c.more || others == maxOthers) {
-			return
+			return // the other policies belong to the next page, or are too many
 		}
 		p := &policies[i]
 		size := int64(p.encoded())
-		if len(rows) > 0 && rows[0] == p {
+		if len(rows) > 0 && rows[0] == p { // the index has pointers to these policies
 			rows = rows[1:]
 		} else if others == maxOthers || bytes+size > listing.MaxPageBytes {
 			continue

@@ -19,7 +19,7 @@ type Policy struct {
 	Selector   *Selector `json:"selector"` // nil: every workload of the namespace
 }
 
-// stamp is the stored stamp of a namespace. Its value changes with every write to the namespace; see cache.
+// stamp marks the version of a namespace. Its value is random, and changes with every write to the namespace; see cache.
 type stamp struct {
 	store.Meta `bson:",inline"`
 	Namespace  string `json:"namespace"`
@@ -125,13 +125,14 @@ func compareAge(a, b Policy) int {
 // entry returns the policy in the form that package v1beta1 indexes.
 func (p *Policy) entry() v1beta1.Entry[*Policy] {
 	return v1beta1.Entry[*Policy]{
-		ID: p, Namespace: p.Namespace, Name: p.Name, CreatedAt: p.CreatedAt.Time, Selector: p.Selector.message(),
+		ID:        p, // so that Select returns the policies of the snapshot
+		Namespace: p.Namespace, Name: p.Name, CreatedAt: p.CreatedAt.Time, Selector: p.Selector.message(),
 	}
 }
 
 // size returns the approximate number of bytes of memory that the policy and its index entry use.
 func (p *Policy) size() int {
-	size := 512
+	size := 512 // an estimate, as 192 for each label
 	if p.Selector != nil {
 		for key, value := range p.Selector.MatchLabels {
 			size += 192 + len(key) + len(value)
@@ -142,7 +143,7 @@ func (p *Policy) size() int {
 
 // encoded returns the approximate number of bytes of the policy in a response.
 func (p *Policy) encoded() int {
-	bytes := 256
+	bytes := 256 // an estimate of the other fields
 	if p.Selector != nil {
 		for key, value := range p.Selector.MatchLabels {
 			bytes += len(key) + len(value) + len(`"":"",`) + len(v1beta1.Different) // an explanation has a verdict instead of the value
@@ -186,5 +187,5 @@ func spec() listing.Spec {
 func storeSpec() store.Spec {
 	return spec().Store(
 		store.Index{Fields: []string{"namespace", "name"}, Unique: true},
-		store.Index{Fields: []string{"namespace", "name"}}) // lists the policies of a namespace by name
+		store.Index{Fields: []string{"namespace", "name"}}) // lists the policies of a namespace by name; a unique index does not sort, see store.Index
 }

@@ -13,13 +13,13 @@ type controller struct{ service *Service }
 // signIn signs a user in with a provider's token or code.
 //
 //	@Summary		Sign in with a provider
-//	@Description	Send exactly one credential from the provider: id_token (OpenID providers), code (with redirect_uri, and with code_verifier if PKCE was used), or access_token (Facebook, GitHub, Google). The provider must have issued the credential for this service. An ID token is accepted once, and at most 24 hours after it was issued. With nonce, the ID token must have this nonce. If the provider's account is not linked yet, it is linked to the user with the same email address, provided that both the provider and this service have verified the address. If there is no such user, a user is created. If the Authorization header has a user token, the provider's account is linked to that user instead, and the session of the token must have been opened within the last 10 minutes. If the account cannot be linked, detail in the error states what to do. Returns the tokens of a new session. Existing sessions continue.
+//	@Description	Send exactly one credential from the provider: id_token (OpenID providers), code (with redirect_uri, and with code_verifier if PKCE was used), or access_token (Facebook, GitHub, Google). The provider must have issued the credential for this service. An ID token is accepted once, and at most 24 hours after it was issued. If nonce is given, it must be the nonce of the ID token. If the provider's account is not linked yet, it is linked to the user with the same email address, provided that both the provider and this service have verified the address. If there is no such user, a user is created. If the Authorization header has a user token, the provider's account is linked to that user instead, and the session of the token must have been opened within the last 10 minutes. If the account cannot be linked, detail in the error states what to do. Returns the tokens of a new session. Existing sessions continue.
 //	@Tags			auth
 //	@Param			provider	path		string	true	"id of the provider in GET /auth/providers"	example(google)
 //	@Param			input		formData	Proof	false	"exactly one of access_token, id_token and code"
 //	@Success		201			{object}	user.SignedIn
 //	@Failure		400			{object}	rest.Problem	"validation_failed: for example, not exactly one of access_token, id_token and code; malformed_body"
-//	@Failure		401			{object}	rest.Problem	"unauthorized: the provider rejects its token or code, the ID token was used before or has another nonce, or the user token in the header is invalid"
+//	@Failure		401			{object}	rest.Problem	"unauthorized: the provider rejects the token or code, the ID token was used before or has another nonce, or the user token in the header is invalid"
 //	@Failure		403			{object}	rest.Problem	"reauthentication_required: the session of the user token was opened more than 10 minutes ago; suspended: an admin has suspended the account"
 //	@Failure		404			{object}	rest.Problem	"not_found: the provider is not configured"
 //	@Failure		409			{object}	rest.Problem	"conflict: the provider's account has no verified email address or cannot be linked"
@@ -101,7 +101,7 @@ func (c *controller) listOf(g *gin.Context) error {
 // unlinkOf removes a linked account of a user.
 //
 //	@Summary		Unlink an account of a user
-//	@Description	Unlinks the account and notifies the user by email. A user whose only sign-in method it was sets a password with a password reset. To end the sessions that were opened with the account, call DELETE /users/{id}/sessions.
+//	@Description	Unlinks the account and notifies the user by email. If it was the only sign-in method of the user, the user sets a password with a password reset. To end the sessions that were opened with the account, call DELETE /users/{id}/sessions.
 //	@Tags			auth
 //	@Param			id			path		string			true	"id of the user"
 //	@Param			provider	path		string			true	"id of the provider in GET /auth/providers"	example(google)

@@ -17,8 +17,8 @@ import (
 	"example.com/ginseng/scripts/internal/registry"
 )
 
-// upgraded has the trees of an upgrade. The project's own Go files are rewritten for the new version, and so are those of
-// before, so that the merge of the difference between before and after has few conflicts.
+// upgraded has the file trees of an upgrade. The Go files of own and before are rewritten for the new version, so that the merge of the
+// difference between before and after has few conflicts.
 type upgraded struct {
 	current, own  files.Tree // the project's Go files as they are, and rewritten
 	before, after files.Tree // the unmodified project in both versions, with its generated resources; before is rewritten, too
@@ -29,6 +29,7 @@ const fixturesFile = "fixtures_test.go"
 
 // planUpgrade computes an upgrade of the project. It writes nothing to the project.
 func (p project) planUpgrade(ctx context.Context, old, next source) (u upgraded, err error) {
+	// third_party has the copy of the runtime, which withRuntime replaces
 	if u.current, err = files.Read(p.dir, func(name string) bool { return path.Ext(name) == ".go" && !strings.HasPrefix(name, "third_party/") }); err != nil {
 		return u, err
 	}
@@ -72,7 +73,7 @@ func (p project) planUpgrade(ctx context.Context, old, next source) (u upgraded,
 
 // addResources adds the generated resources of the project to before and after, as the generators of both versions write them.
 // It returns their names in the order of the registry. A resource that one of the versions cannot generate stays as it is, with
-// a note.
+// a note. If the registry cannot be parsed, no resource is upgraded, and a note has the reason.
 func (u *upgraded) addResources(ctx context.Context, p project, old, next source) (names []string, err error) {
 	calls, err := p.resources(u.own)
 	if err != nil {
@@ -81,7 +82,7 @@ func (u *upgraded) addResources(ctx context.Context, p project, old, next source
 	if calls == nil {
 		return nil, nil
 	}
-	const roles = "modules/user/roles.go" // which the rules of resources use
+	const roles = "modules/user/roles.go" // access rules of resources can name the roles of the project
 	var trees [2]files.Tree
 	failed := map[string]error{}
 	for i, version := range []struct {
@@ -124,15 +125,15 @@ func (p project) resources(own files.Tree) (calls [][]string, err error) {
 	for _, m := range modules.Modules() {
 		name := path.Base(m.Import)
 		args := registry.ReadDirective(string(own["modules/"+name+"/module.go"]))
-		if len(args) > 0 && args[0] == name && componentOf(name) == "" {
+		if len(args) > 0 && args[0] == name && componentOf(name) == "" { // the template has the components
 			calls = append(calls, args)
 		}
 	}
 	return calls, nil
 }
 
-// matchResource prepares the merge of a generated resource: the generated fixtures replace those of the project, and code that
-// creates records is brought over, or kept if the project has changed it.
+// matchResource prepares the merge of a generated resource. It leaves out the files that the project has deleted, replaces the fixtures
+// of the project by generated ones, and converts Create to New, unless the project has changed Create.
 func (u *upgraded) matchResource(name string) error {
 	dir := "modules/" + name
 	for file := range u.before {
@@ -143,20 +144,21 @@ func (u *upgraded) matchResource(name string) error {
 	}
 	if file := dir + "/" + fixturesFile; !bytes.Equal(u.own[file], u.before[file]) {
 		u.own[file] = u.before[file]
-		u.notes = append(u.notes, file+" is written again, without your changes to it; make them in router_test.go.")
+		u.notes = append(u.notes, file+": your changes are replaced by generated code; repeat them in router_test.go.")
 	}
 	line, err := codemod.Resource{Dir: dir, Own: u.own, Before: u.before, After: u.after}.MoveCreate()
 	if err != nil {
 		return err
 	}
 	if line > 0 {
-		u.notes = append(u.notes, fmt.Sprintf("%s/service.go:%d: you have changed Create, so it stays. Its records cannot be imported until "+
-			"it declares New: see docs/modules.md of Ginseng", dir, line))
+		u.notes = append(u.notes, fmt.Sprintf("%s/service.go:%d: you have changed Create, so it is not converted. Records of this module cannot be "+
+			"imported until its Service has New: see docs/modules.md of Ginseng", dir, line))
 	}
 	return nil
 }
 
-// rewrite commits the project's files that the new version changes before the merge.
+// rewrite commits the rewritten Go files of the project, before the merge of the new version. With --dry-run, it prints the differences
+// instead.
 func (c cli) rewrite(ctx context.Context, p project, u upgraded, r request) error {
 	before, after := files.Tree{}, files.Tree{}
 	for name, data := range u.own {
@@ -179,7 +181,7 @@ func (c cli) rewrite(ctx context.Context, p project, u upgraded, r request) erro
 }
 
 // reportLeft prints the lines of an upgraded project that do not compile, with a remedy if it is known. unfinished is the error
-// of the upgrade, or nil.
+// of the upgrade, or nil. If all lines compile, reportLeft returns it.
 func (c cli) reportLeft(ctx context.Context, p project, unfinished error) error {
 	_, err := files.Run(ctx, p.dir, "go", "build", "-gcflags=-e", "./...") // vet prints only the first error of a package
 	_, vetErr := files.Run(ctx, p.dir, "go", "vet", "./...")
@@ -203,7 +205,7 @@ func (c cli) reportLeft(ctx context.Context, p project, unfinished error) error 
 	if len(seen) == 0 {
 		return errors.Join(err, unfinished)
 	}
-	return fmt.Errorf("the upgrade is committed, but these lines do not compile; more can follow. Change them, and run go vet ./..., go mod tidy and make docs")
+	return errors.Join(unfinished, errors.New("these lines do not compile; more can follow. Change them, and run go vet ./..., go mod tidy and make docs"))
 }
 
 // position matches the beginning of an error of the compiler, such as modules/shop/shop.go:12:3:.
@@ -215,12 +217,12 @@ var remedies = []struct {
 	remedy string
 }{
 	{regexp.MustCompile(`kit\.(Middleware|Auth)\b|undefined: (mw|auth)\b|wrong type for method Routes`),
-		"the caller and the limits of a route are arguments: go doc example.com/ginseng/kit/route.Router"},
+		"pass the caller and the limits of a route as arguments: go doc example.com/ginseng/kit/route.Router"},
 	{regexp.MustCompile(`\*route\.Router has no field or method`),
 		"a Router has GET, POST, PUT, PATCH, DELETE and Handle; write whole paths instead of groups"},
 	{regexp.MustCompile(`missing method Parts|kit\.(Closer|Worker|EmailPreviewer)|(job|migrate)\.Module|telemetry\.Metered`),
 		"jobs, workers and the like are fields of the result of Parts: go doc example.com/ginseng/kit.Parts"},
 	{regexp.MustCompile(`kit\.(Recorded|RecordedResource)\b`), "go doc example.com/ginseng/kit.Resources"},
-	{regexp.MustCompile(`kit\.Resource(s|User)\b|m\.resources`), "call routes in process with Call, and list resources with Resources, of the Routes of kit.Deps"},
-	{regexp.MustCompile(`arguments in call to .*\.Create`), "Create of a record under another: service.Under(parent).Create(ctx, caller, in)"},
+	{regexp.MustCompile(`kit\.Resource(s|User)\b|m\.resources`), "use Routes of kit.Deps: Call calls a route in process, Resources lists the resources"},
+	{regexp.MustCompile(`arguments in call to .*\.Create`), "to create a record under another, call service.Under(parent).Create(ctx, caller, in)"},
 }

@@ -15,13 +15,13 @@ import (
 type Token struct {
 	store.Meta `bson:",inline"`
 	UserID     store.ID   `json:"userId"`
-	Epoch      int64      `json:"epoch"`     // the epoch of the user's sessions when the token was issued
+	Epoch      int64      `json:"epoch"`     // User.Epoch when the token was issued; it increases when all sessions of the user end
 	Purpose    string     `json:"purpose"`   // "" if all tokens of the collection have the same purpose
 	Email      string     `json:"email"`     // the email address that the token concerns, or ""
 	Verified   bool       `json:"verified"`  // the user's email address was verified when the token was issued
 	SteppedUp  bool       `json:"steppedUp"` // the request for the token was authenticated with the user's second factor
-	Link       string     `json:"link"`      // the link for a later email, or ""
-	TokenHash  string     `json:"tokenHash"`
+	Link       string     `json:"link"`      // the link of the request without the token, for a later email, or ""; see WithToken
+	TokenHash  string     `json:"tokenHash"` // digest of the secret
 	ExpiresAt  store.Time `json:"expiresAt"`
 }
 
