@@ -11,6 +11,12 @@ function readDraft(key) {
   try { return JSON.parse(sessionStorage.getItem(prefix + key), readInvalid) } catch { return null }
 }
 
+/** Begins a form with values. */
+export function keepDraft(key, edits) {
+  sessionStorage.setItem(prefix + key, JSON.stringify({ edits }))
+  window.dispatchEvent(new Event('drafts'))
+}
+
 export const dropDraft = (key) => sessionStorage.removeItem(prefix + key)
 
 /** Returns the paths of the forms with changes that are not saved. */

@@ -2,10 +2,10 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call, newKey } from './session.js'
-import { Dialog, Failure, html, Loading, plural, Screen, Time, toast, typing, useEvent, useLoad } from './ui.js'
+import { confirm, Dialog, Failure, html, Loading, plural, Screen, Time, toast, typing, useEvent, useLoad } from './ui.js'
 import { labelOf, newField } from './document.js'
 import { Cell, errorsOf, focusError, Invalid, invalidOf, Labelled, summaryOf, valueFor } from './fields.js'
-import { dropDraft, same, useEdits, useKept } from './draft.js'
+import { drafts, dropDraft, keepDraft, same, useEdits, useKept } from './draft.js'
 import { FileField, sendFile } from './files.js'
 import { api, go, hrefOf, lists } from './router.js'
 import { forgetRecords } from './reference.js'
@@ -167,6 +167,17 @@ function RecordForm({ resource, path, id, trail, loaded, panels, mark }) {
     location.hash = neighbors.back
     trash(own, record.etag, label, () => { location.hash = hrefOf(own) })
   }
+  const duplicate = async () => {
+    const target = `${path}/new`
+    if (drafts().includes(target) && !await confirm('Duplicate?', `What you have entered for a new ${resource.recordLabel} is lost.`, 'Duplicate')) return
+    const copied = resource.fields.filter((field) => field.create && !isFile(field) && field.type !== 'password' && (record[field.name] ?? '') !== '')
+    try {
+      keepDraft(target, Object.fromEntries(copied.map(({ name }) => [name, record[name]])))
+    } catch { // the storage is full
+      return toast('This record is too large to be duplicated.', { bad: true })
+    }
+    go(target)
+  }
   const canUndo = resource.remove?.['x-caller'] !== 'step-up'
   const [asking, setAsking] = useState(false)
   /** Waits for a change of a file, after which the record has a new version. */
@@ -187,6 +198,7 @@ function RecordForm({ resource, path, id, trail, loaded, panels, mark }) {
   return html`<${Screen} title=${label} trail=${trail} tags=${html`${mark?.(record) && html`<span class="tag bad">${mark(record)}</span>`}${dirty > 0 && html`<span class="tag warn">${plural(dirty, 'unsaved change')}</span>`}`} actions=${html`
       ${neighbors.previous && html`<a class="button quiet" href=${hrefOf(`${path}/${neighbors.previous}`)} aria-keyshortcuts="p" title="Previous record (p)">Previous</a>`}
       ${neighbors.next && html`<a class="button quiet" href=${hrefOf(`${path}/${neighbors.next}`)} aria-keyshortcuts="n" title="Next record (n)">Next</a>`}
+      ${resource.create && resource.create['x-caller'] !== 'master' && html`<button type="button" onClick=${duplicate}>Duplicate</button>`}
       ${resource.remove && html`<button type="button" onClick=${canUndo ? remove : () => setAsking(true)}>Delete${canUndo ? '' : '…'}</button>`}
       ${dirty > 0 && !theirs && html`<button type="button" onClick=${discard}>Discard</button>`}
       ${fields.length > 0 && !theirs && html`<button type="button" class="main" disabled=${!dirty || saving} aria-busy=${saving} onClick=${submit} aria-keyshortcuts="Control+S" title="Save (Ctrl+S)">Save</button>`}`}>

@@ -24,7 +24,7 @@ function showDialog(options) {
   return showing ??= dialog.show(options).finally(() => { showing = undefined })
 }
 
-const storage = await shareSession(storageKey, () => dialog.show && showDialog({}))
+const storage = await shareSession(storageKey, (ended) => (ended ? dialog.show && showDialog({}) : listeners.forEach((listener) => listener())))
 connect()
 
 export const user = () => client.session.user

@@ -17,8 +17,8 @@ function adminOf(text) {
   return user?.role === 'admin' ? user.id : undefined
 }
 
-/** Resolves to the storage for the state of a client. onEnd is called if the session ends in another tab. */
-export async function shareSession(key, onEnd) {
+/** Resolves to the storage for the state of a client. onReceive is called if a session begins, continues or, with true, ends in another tab. */
+export async function shareSession(key, onReceive) {
   const ownKey = `tabs of ${key}` // also the name of a lock, which each tab has
   const channel = new BroadcastChannel(key)
   const read = () => sessionStorage.getItem(key)
@@ -46,7 +46,7 @@ export async function shareSession(key, onEnd) {
     if (!user || sent <= time || (admin ? user !== admin : !text)) return
     store(text, sent)
     dispatchEvent(new Event('storage')) // the client reads it
-    if (!text) onEnd()
+    onReceive(!text)
   }
 
   async function ask() {

@@ -140,6 +140,22 @@ async function change(admin, api, plant) {
   await page.getByRole('heading', { name: 'Panax ginseng' }).waitFor()
 }
 
+/** The form of a new record with the values of another. */
+async function duplicate(admin, api, plant) {
+  const { page } = admin
+  await admin.open(`/plants/${plant.id}`)
+  await admin.click('Duplicate')
+  await page.getByRole('heading', { name: 'New plant' }).waitFor()
+  await page.getByLabel('Title').fill('Panax copied')
+  await admin.click('Create')
+  await page.getByRole('heading', { name: 'Panax copied' }).waitFor()
+  const values = ({ id, title, cover, scans, createdAt, updatedAt, etag, ...rest }) => rest
+  const copy = (await api.get('/plants?q=copied')).rows[0]
+  assert.deepEqual(values(copy), values(await api.get(`/plants/${plant.id}`)))
+  assert.deepEqual([copy.cover, copy.scans], [null, []])
+  await api.send('DELETE', `/plants/${copy.id}`)
+}
+
 /** What is typed while a save runs stays in the form. */
 async function typeWhileSaving(admin, api, plant) {
   const { page } = admin
@@ -543,6 +559,7 @@ async function day(admin, service) {
   await api.signIn()
   const plant = await create(admin, api)
   await change(admin, api, plant)
+  await duplicate(admin, api, plant)
   await typeWhileSaving(admin, api, plant)
   await conflict(admin, api, plant)
   await failures(admin, api, plant)
