@@ -146,7 +146,10 @@ func (m posts) update(g *gin.Context) error {
 		return apperr.Invalid(apperr.Field{In: "body", Param: "text", Code: apperr.Required, Message: "Change something."})
 	}
 	var changed post
-	if in.Apply(&changed); strings.HasPrefix(changed.Text, "b") {
+	if err := in.Apply(&changed); err != nil {
+		return err
+	}
+	if strings.HasPrefix(changed.Text, "b") {
 		return apperr.Invalid(apperr.Field{In: "body", Param: "text", Code: apperr.FieldConflict, Message: "Must not begin with b."})
 	}
 	id, err := rest.ID(g)

@@ -162,7 +162,7 @@ func TestAPIKeys(t *testing.T) {
 	record := object{"resource": "articles", "id": created["id"]}
 	for scope, errors := range map[string]string{ // error codes of reads and writes
 		"articles:read": "/insufficient_scope", "*:read": "/insufficient_scope", "articles:write": "insufficient_scope/", "*:write": "insufficient_scope/",
-		"orders:write": "insufficient_scope/insufficient_scope", "admin": "insufficient_scope/insufficient_scope", "restricted": "/email_not_verified",
+		"test-orders:write": "insufficient_scope/insufficient_scope", "admin": "insufficient_scope/insufficient_scope", "restricted": "/email_not_verified",
 	} {
 		b := agent{t, a.api, access.KeyPrefix + scope}
 		ofReads, ofWrites, _ := strings.Cut(errors, "/")

@@ -188,24 +188,35 @@ func (c cli) reportLeft(ctx context.Context, p project, unfinished error) error 
 	if err = errors.Join(err, vetErr); err == nil {
 		return unfinished
 	}
+	left := explain(err.Error())
+	if left == "" {
+		return errors.Join(err, unfinished)
+	}
+	c.printf("%s", left)
+	return errors.Join(unfinished, errors.New("these lines are errors, and lines that depend on them can follow. Change them, commit, and run upgrade "+
+		"again, until it prints no more lines. Then run go mod tidy and make docs"))
+}
+
+// explain returns each line of the output of the compiler and of vet that is about a place in the code, once, and remedies
+// below it.
+func explain(output string) string {
+	var out strings.Builder
 	seen := map[string]bool{}
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(output) {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "vet: ")
-		if seen[line] || !position.MatchString(line) {
+		at := position.FindString(line)
+		if at == "" || seen[at] { // vet repeats errors of the compiler, with longer names of types
 			continue
 		}
-		seen[line] = true
-		c.printf("%s\n", line)
+		seen[at] = true
+		fmt.Fprintf(&out, "%s\n", line)
 		for _, r := range remedies {
 			if r.error.MatchString(line) {
-				c.printf("\t%s\n", r.remedy)
+				fmt.Fprintf(&out, "\t%s\n", r.remedy)
 			}
 		}
 	}
-	if len(seen) == 0 {
-		return errors.Join(err, unfinished)
-	}
-	return errors.Join(unfinished, errors.New("these lines do not compile; more can follow. Change them, and run go vet ./..., go mod tidy and make docs"))
+	return out.String()
 }
 
 // position matches the beginning of an error of the compiler, such as modules/shop/shop.go:12:3:.
@@ -224,5 +235,9 @@ var remedies = []struct {
 		"jobs, workers and the like are fields of the result of Parts: go doc example.com/ginseng/kit.Parts"},
 	{regexp.MustCompile(`kit\.(Recorded|RecordedResource)\b`), "go doc example.com/ginseng/kit.Resources"},
 	{regexp.MustCompile(`kit\.Resource(s|User)\b|m\.resources`), "use Routes of kit.Deps: Call calls a route in process, Resources lists the resources"},
+	{regexp.MustCompile(`user\.User has no field or method (View|Public)\b`), "the module user returns views: users.View(u) and users.Public(u)"},
+	{regexp.MustCompile(`repeats json tag "\w+" also at profile\.go`),
+		"users have this field of Ginseng now: rename yours in modules/user/profile.go, also in its go:generate line, and stored values with migrate.Rename"},
+	{regexp.MustCompile(`undefined: listing\.Collection\b`), "listing.Source replaces it"},
 	{regexp.MustCompile(`arguments in call to .*\.Create`), "to create a record under another, call service.Under(parent).Create(ctx, caller, in)"},
 }

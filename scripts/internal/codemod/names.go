@@ -63,10 +63,16 @@ func (f *file) renamePackage(from, to string) {
 	})
 }
 
-// rename renames Recorded of kit.Deps to Resources and telemetry.Metered to kit.Metered, and adds the caller to functions that
-// replace Insert of a testkit.Resource.
+// rename renames Recorded of kit.Deps to Resources and telemetry.Metered to kit.Metered, adds the caller to functions that
+// replace Insert of a testkit.Resource, and adds Resources, which must not be nil, to the kit.Deps of files that open resources.
 func rename(p *pkg) {
 	for _, f := range p.files {
+		opens := false
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			e, ok := n.(ast.Expr)
+			opens = opens || ok && isSelector(e, "resource", "Open")
+			return !opens
+		})
 		for _, decl := range f.Decls {
 			deps := map[string]bool{"kit": true}
 			ast.Inspect(decl, func(n ast.Node) bool {
@@ -91,6 +97,10 @@ func rename(p *pkg) {
 					if isIdent(n.Key, "Recorded") && f.isRecorded(n.Value) {
 						f.replace(n.Key, "Resources")
 					}
+				case *ast.CompositeLit:
+					if opens {
+						f.addResources(n)
+					}
 				case *ast.AssignStmt:
 					f.addCaller(n)
 				}
@@ -109,6 +119,26 @@ func (f *file) isRecorded(value ast.Expr) bool {
 		return true
 	})
 	return found
+}
+
+// addResources adds the field Resources to a kit.Deps with a DB.
+func (f *file) addResources(deps *ast.CompositeLit) {
+	if deps.Type == nil || !isSelector(deps.Type, "kit", "Deps") {
+		return
+	}
+	var db *ast.KeyValueExpr
+	for _, element := range deps.Elts {
+		field, ok := element.(*ast.KeyValueExpr)
+		if !ok || isIdent(field.Key, "Resources") || isIdent(field.Key, "Recorded") {
+			return
+		}
+		if isIdent(field.Key, "DB") {
+			db = field
+		}
+	}
+	if db != nil {
+		f.insert(db.End(), ", Resources: &kit.Resources{}")
+	}
 }
 
 // addCaller adds the parameter caller to the function in r.Insert = func(api *testkit.API, record map[string]any) store.ID, and
@@ -159,6 +189,13 @@ func findPatches(p *pkg) {
 							for _, name := range field.Names {
 								patches[name.Name] = true
 							}
+						}
+					}
+				case *ast.AssignStmt: // in, err := rest.BindPatch[Fields](g)
+					if call, ok := n.Rhs[0].(*ast.CallExpr); ok {
+						of, ok := call.Fun.(*ast.IndexExpr)
+						if in, isIdent := n.Lhs[0].(*ast.Ident); ok && isIdent && isSelector(of.X, "rest", "BindPatch") {
+							patches[in.Name] = true
 						}
 					}
 				case *ast.ExprStmt:

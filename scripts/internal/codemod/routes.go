@@ -75,6 +75,12 @@ func (p *pkg) rewriteRouter(f *file, function *ast.FuncDecl, hasSpec bool) {
 	f.replace(function.Type.Params, "("+strings.Join(kept, ", ")+")")
 	f.needs[runtime+"/kit/route"] = true
 	ast.Inspect(function.Body, func(n ast.Node) bool {
+		if selector, ok := n.(*ast.SelectorExpr); ok && isSelector(selector, r.mw, "Resources") {
+			p.remark(f, f.text(selector), f.text(selector)+" is now Resources of the Routes of kit.Deps: keep d.Routes in the module")
+		}
+		return true
+	})
+	ast.Inspect(function.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			return r.assign(n)
