@@ -102,7 +102,7 @@ func newHandler(t testing.TB, log io.Writer, module routes, set ...func(*Handler
 	t.Helper()
 	o := HandlerOptions{
 		Settings: Settings{MasterKeys: []string{masterKey}, QueryTokens: true, MaxBodyBytes: 1024, Docs: true},
-		Deps:     kit.Deps{DB: &transfer.Recorder{}, Now: time.Now, Log: slog.New(slog.NewTextHandler(log, nil))},
+		Deps:     kit.Deps{DB: &transfer.Recorder{}, Resources: &kit.Resources{}, Now: time.Now, Log: slog.New(slog.NewTextHandler(log, nil))},
 		Modules:  []kit.Module{verified{module}},
 		Ready:    func(context.Context) error { return nil },
 		Documents: Documents{
@@ -124,7 +124,7 @@ func TestTwoVerifiers(t *testing.T) {
 	t.Parallel()
 	none := verified{func(*route.Router) {}}
 	_, err := NewHandler(HandlerOptions{
-		Deps:    kit.Deps{DB: &transfer.Recorder{}, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
+		Deps:    kit.Deps{DB: &transfer.Recorder{}, Resources: &kit.Resources{}, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
 		Modules: []kit.Module{none, none},
 	})
 	for _, want := range []string{"both implement access.TokenVerifier; remove one", "both implement access.PasswordVerifier"} {

@@ -62,8 +62,8 @@ func TestRewrite(t *testing.T) {
 		"x/x_test.go": []byte("package x_test\n\nfunc f() {\n\tr.Insert = func(api *testkit.API, record map[string]any) store.ID { return insert(api, record) }\n}\n"),
 		"y/y.go":      []byte("package y\n\nimport \"example.com/ginseng/kit/emailaddress\"\n\nvar x = emailaddress.Normalize\n"),
 		"z/z.go": []byte("package z\n\nfunc (m *Module) Routes(r gin.IRouter, mw kit.Middleware) { m.names = mw.Resources }\n\n" +
-			"func f() {\n\tin, err := rest.BindPatch[Fields](g)\n\tin.Apply(&x)\n}\n"),
-		"z/z_test.go": []byte("package z\n\nvar things = resource.Open(kit.Deps{DB: db, Now: time.Now}, spec)\n\nvar none = kit.Deps{Now: time.Now}\n"),
+			"func f() {\n\tin, err := rest.BindPatch[Fields](g)\n\tin.Apply(&x)\n}\n\nfunc New(d kit.Deps) { resource.Open(d, spec) }\n"),
+		"z/z_test.go": []byte("package z\n\nvar things = New(kit.Deps{DB: db, Now: time.Now})\n\nvar none = kit.Deps{Now: time.Now}\n"),
 		"y/z.go":      []byte("package y\n\nimport \"example.com/ginseng/kit/emailaddress\"\n\nfunc f(address string) { emailaddress.Normalize(address) }\n"),
 	})
 	for name, want := range map[string]string{
@@ -81,8 +81,8 @@ func TestRewrite(t *testing.T) {
 		"y/y.go":      "package y\n\nimport \"example.com/ginseng/kit/email/address\"\n\nvar x = address.Normalize\n",
 		"y/z.go":      "package y\n\nimport emailaddress \"example.com/ginseng/kit/email/address\"\n\nfunc f(address string) { emailaddress.Normalize(address) }\n",
 		"z/z.go": "package z\n\nimport (\n\t\"example.com/ginseng/kit\"\n\t\"example.com/ginseng/kit/route\"\n)\n\nfunc (m *Module) Routes(r *route.Router) { m.names = mw.Resources }\n\n" +
-			"func f() {\n\tin, err := rest.BindPatch[Fields](g)\n\tin.Apply(&x)\n}\n\n// Parts implements kit.Module.\nfunc (m *Module) Parts() kit.Parts { return kit.Parts{} }\n",
-		"z/z_test.go": "package z\n\nvar things = resource.Open(kit.Deps{DB: db, Resources: &kit.Resources{}, Now: time.Now}, spec)\n\nvar none = kit.Deps{Now: time.Now}\n",
+			"func f() {\n\tin, err := rest.BindPatch[Fields](g)\n\tin.Apply(&x)\n}\n\nfunc New(d kit.Deps) { resource.Open(d, spec) }\n\n// Parts implements kit.Module.\nfunc (m *Module) Parts() kit.Parts { return kit.Parts{} }\n",
+		"z/z_test.go": "package z\n\nvar things = New(kit.Deps{DB: db, Resources: &kit.Resources{}, Now: time.Now})\n\nvar none = kit.Deps{Now: time.Now}\n",
 		"notes": "x/module.go:10: add to Parts the jobs, workers, closers, migrations, previews and metrics of daily.Runner, if it has any\n" +
 			"x/router.go:9: audit runs before authentication now, when rest.Caller is not known\n" +
 			"x/router.go:10: audit runs before authentication now, when rest.Caller is not known\n" +

@@ -64,15 +64,18 @@ func (f *file) renamePackage(from, to string) {
 }
 
 // rename renames Recorded of kit.Deps to Resources and telemetry.Metered to kit.Metered, adds the caller to functions that
-// replace Insert of a testkit.Resource, and adds Resources, which must not be nil, to the kit.Deps of files that open resources.
+// replace Insert of a testkit.Resource, and adds Resources, which must not be nil, to the kit.Deps of a package that
+// opens resources.
 func rename(p *pkg) {
+	opens := false
 	for _, f := range p.files {
-		opens := false
 		ast.Inspect(f.File, func(n ast.Node) bool {
 			e, ok := n.(ast.Expr)
 			opens = opens || ok && isSelector(e, "resource", "Open")
 			return !opens
 		})
+	}
+	for _, f := range p.files {
 		for _, decl := range f.Decls {
 			deps := map[string]bool{"kit": true}
 			ast.Inspect(decl, func(n ast.Node) bool {
