@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,9 +44,12 @@ func TestKilled(t *testing.T) {
 func killNew(t *testing.T, existing files.Tree) {
 	parent, temporary := t.TempDir(), t.TempDir()
 	dir, counts := filepath.Join(parent, "shop"), map[string]int{}
+	var printed bytes.Buffer // by the last command
 	start := func() *exec.Cmd {
 		cmd := exec.Command(os.Args[0], "shop", "--dir", dir)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "GINSENG_NEW=1", "TMPDIR="+temporary)
+		printed.Reset()
+		cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &printed, &printed, time.Second // a killed command's children keep its output open
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +68,7 @@ func killNew(t *testing.T, existing files.Tree) {
 	write(t, dir, existing)
 	begun := time.Now()
 	if code := run(); code != command.ExitOK {
-		t.Fatalf("exit code %d", code)
+		t.Fatalf("exit code %d: %s", code, &printed)
 	}
 	project, took := below(), time.Since(begun)
 	for i := range *kills {
@@ -95,7 +99,7 @@ func killNew(t *testing.T, existing files.Tree) {
 			t.Errorf("killed, and the directory has %d files", len(now))
 		}
 		if code := run(); code != command.ExitOK && code != command.ExitUsage || !maps.EqualFunc(below(), project, bytes.Equal) {
-			t.Fatalf("run again: exit code %d, and not the files of a new project", code)
+			t.Fatalf("run again: exit code %d, and not the files of a new project, but %q after %q: %s", code, slices.Sorted(maps.Keys(below())), slices.Sorted(maps.Keys(now)), &printed)
 		}
 	}
 	t.Logf("%v", counts)

@@ -130,8 +130,10 @@ func write(root, path string, data []byte) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for dir := filepath.Dir(file); dir != root && os.Remove(dir) == nil; {
-		dir = filepath.Dir(dir)
+	for dir := filepath.Dir(file); dir != root; dir = filepath.Dir(dir) {
+		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // it was perhaps not created yet
+			break // not empty
+		}
 	}
 	return nil
 }

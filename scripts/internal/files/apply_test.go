@@ -205,3 +205,19 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+// TestRestoreDirectories restores after a kill between the creation of two directories of a file.
+func TestRestoreDirectories(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	record, err := json.Marshal([]Change{{".github/workflows/ci.yml", nil, []byte("on: push\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, undoFile), record, 0o600), os.Mkdir(filepath.Join(dir, ".github"), 0o755), Restore(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
