@@ -15,10 +15,12 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -29,15 +31,16 @@ type collector struct {
 	header http.Header
 	gzip   bool
 	client *http.Client
+	redact *strings.Replacer // of the values of headers, which are often keys
 }
 
 const (
 	protobuf = "application/x-protobuf"
 	// The pauses between attempts, ±50 %; those of OpenTelemetry.
-	firstPause = 5 * time.Second
-	maxPause   = 30 * time.Second
-	// maxCollectorResponse is the number of bytes of a response that are read.
-	maxCollectorResponse = 64 << 10
+	firstPause           = 5 * time.Second
+	maxPause             = 30 * time.Second
+	maxCollectorResponse = 64 << 10 // bytes that are read
+	maxCollectorMessage  = 200      // bytes of a response in an error
 )
 
 // newCollector returns the collector that the settings configure, by default the one on this machine.
@@ -51,10 +54,15 @@ func newCollector(s Settings) (*collector, error) {
 	}
 	c := &collector{url: target.String(), header: http.Header{}, gzip: cmp.Or(s.TracesCompression, s.Compression) == "gzip"}
 	c.header.Set("User-Agent", "OTel OTLP Exporter Go/"+otlptrace.Version())
+	var hidden []string
 	validPairs(cmp.Or(s.TracesHeaders, s.Headers), func(name, value string) bool {
 		c.header.Set(name, value)
+		if value != "" {
+			hidden = append(hidden, value, "(header)")
+		}
 		return true
 	})
+	c.redact = strings.NewReplacer(hidden...)
 	c.header.Set("Content-Type", protobuf)
 	if c.gzip {
 		c.header.Set("Content-Encoding", "gzip")
@@ -63,7 +71,10 @@ func newCollector(s Settings) (*collector, error) {
 	if transport.TLSClientConfig, err = s.tls(); err != nil {
 		return nil, err
 	}
-	c.client = &http.Client{Transport: transport, Timeout: time.Duration(cmp.Or(s.TracesTimeout, s.Timeout)) * time.Millisecond}
+	c.client = &http.Client{
+		Transport: transport, Timeout: time.Duration(cmp.Or(s.TracesTimeout, s.Timeout)) * time.Millisecond,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the headers must not be sent to another host
+	}
 	return c, nil
 }
 
@@ -137,16 +148,46 @@ func (c *collector) send(ctx context.Context, body []byte) (again bool, after ti
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxCollectorResponse))
 	switch response.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true, retryAfter(response.Header.Get("Retry-After")), fmt.Errorf("%s: %s", response.Status, bytes.TrimSpace(text))
+		return true, retryAfter(response.Header.Get("Retry-After")), c.rejection(response, text)
 	}
-	if response.StatusCode/100 != 2 {
-		return false, 0, fmt.Errorf("%s: %s", response.Status, bytes.TrimSpace(text))
+	switch response.StatusCode / 100 {
+	case 2:
+	case 3:
+		return false, 0, fmt.Errorf("%s: the collector redirects; set its final address as the endpoint", response.Status)
+	default:
+		return false, 0, c.rejection(response, text)
 	}
-	// ExportTraceServiceResponse has only field 1, the partial success: a number of rejected spans and a message.
-	if response.Header.Get("Content-Type") == protobuf && len(text) > 2 {
-		return false, 0, fmt.Errorf("the collector rejected spans: %q", text[2:])
+	if n := rejectedSpans(text); n > 0 && response.Header.Get("Content-Type") == protobuf {
+		return false, 0, fmt.Errorf("the collector rejected %d spans", n)
 	}
 	return false, 0, err
+}
+
+// rejection returns an error with the status and the message of a response.
+func (c *collector) rejection(response *http.Response, text []byte) error {
+	message := c.redact.Replace(string(bytes.TrimSpace(text)))
+	if len(message) > maxCollectorMessage {
+		message = strings.ToValidUTF8(message[:maxCollectorMessage], "") + "…"
+	}
+	return fmt.Errorf("%s: %s", response.Status, message)
+}
+
+// rejectedSpans returns the number of rejected spans in an ExportTraceServiceResponse: field 1 of field 1.
+func rejectedSpans(response []byte) (n uint64) {
+	number, kind, read := protowire.ConsumeTag(response)
+	if read < 0 || number != 1 || kind != protowire.BytesType {
+		return 0
+	}
+	partial, read := protowire.ConsumeBytes(response[read:])
+	if read < 0 {
+		return 0
+	}
+	number, kind, read = protowire.ConsumeTag(partial)
+	if read < 0 || number != 1 || kind != protowire.VarintType {
+		return 0
+	}
+	n, _ = protowire.ConsumeVarint(partial[read:])
+	return n
 }
 
 // retryAfter returns the time in a Retry-After header, or 0 if it has none.

@@ -174,15 +174,18 @@ func TestCollectorRetries(t *testing.T) {
 		"timeout":          {[]transportFunc{hang, ok}, []float64{10 + 2.5}, ""},
 		"always":           {[]transportFunc{respond(503, "later", "Retry-After", "60")}, []float64{60}, "context deadline exceeded: 503 Service Unavailable: later"},
 		"rejected":         {[]transportFunc{respond(400, " no\n")}, nil, "400 Bad Request: no"},
-		"redirect":         {[]transportFunc{respond(304, "")}, nil, "304 "},
+		"redirect":         {[]transportFunc{respond(307, "", "Location", "http://elsewhere/v1/traces"), ok}, nil, "307 Temporary Redirect: the collector redirects"},
+		"long":             {[]transportFunc{respond(400, strings.Repeat("a", 500)+"end")}, nil, "400 Bad Request: " + strings.Repeat("a", 200) + "…"},
+		"echo":             {[]transportFunc{respond(400, "bad key SECRET")}, nil, "400 Bad Request: bad key (header)"},
 		"unreachable":      {[]transportFunc{func(*http.Request) (*http.Response, error) { return nil, errors.New("refused") }}, nil, "refused"},
-		"partial":          {[]transportFunc{respond(200, "\n\x09\x08\x03\x12\x05limit", "Content-Type", "application/x-protobuf")}, nil, "rejected spans: \"\\b\\x03\\x12\\x05limit\""},
+		"partial":          {[]transportFunc{respond(200, "\n\x09\x08\x03\x12\x05limit", "Content-Type", "application/x-protobuf")}, nil, "rejected 3 spans"},
+		"warning":          {[]transportFunc{respond(200, "\n\x07\x12\x05limit", "Content-Type", "application/x-protobuf")}, nil, ""},
 		"no partial":       {[]transportFunc{respond(200, "\n\x00", "Content-Type", "application/x-protobuf")}, nil, ""},
 		"another language": {[]transportFunc{respond(200, "\nhello", "Content-Type", "text/plain")}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c, err := newCollector(Settings{Endpoint: "http://collector", Timeout: 10000})
+				c, err := newCollector(Settings{Endpoint: "http://collector", Timeout: 10000, Headers: "api-key=SECRET"})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -39,7 +39,7 @@ func (c *collection) sorted(q store.Query) (lookUps []store.Filter) {
 	}
 	inOrder := order[0].Field == "id"
 	for _, index := range c.spec.Indexes {
-		inOrder = inOrder || index.Fields[0] == order[0].Field
+		inOrder = inOrder || len(index.Fields) == 1 && index.Fields[0] == order[0].Field
 		f, found := equal[index.Fields[0]]
 		if !found {
 			continue

@@ -96,6 +96,9 @@ func TestWalk(t *testing.T) {
 			return nil
 		}))
 	}
+	if q := (store.Query{Filter: store.Eq("owner", "o1"), Sort: []store.Order{{Field: "state"}}, Limit: 10}); c.sorted(q) != nil {
+		t.Error("a walk along an index of two fields would sort by the id")
+	}
 	q := store.Query{Filter: store.Eq("state", "live"), Sort: byHeight, Limit: 10}
 	parts, err := parts(q)
 	must(t, err)
