@@ -123,7 +123,7 @@ func (m *Module) migrations() []migrate.Migration {
 		}
 	}
 	commit(t, dir)
-	if got := run(dir, "--undo", "product"); got.code != command.ExitOK {
+	if got := run(dir, "--undo", "product"); got.code != command.ExitOK || !strings.Contains(got.out, "go run . migrate --forget product-1\n  go run . migrate --forget product-2\n") {
 		t.Errorf("--undo: %+v", got)
 	}
 	if _, err := os.Stat(filepath.Dir(file)); !os.IsNotExist(err) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -151,6 +152,9 @@ func (p *project) planUndo(c call) (*plan, error) {
 		if want, exists := generated[own]; !c.force && own != migrationsFile && (!exists || !bytes.Equal(want, content)) {
 			wrong.Add("file %s: was edited or added after it was generated; --force removes it", name)
 		}
+		if own == migrationsFile {
+			out.done += removedMigrations(r.Name, content)
+		}
 		return err
 	})
 	if err == nil {
@@ -164,6 +168,22 @@ func (p *project) planUndo(c call) (*plan, error) {
 	}
 	return out, p.editRegistry(out, "remove", r, func(m *registry.Registry) ([]byte, error) { return m.Remove(r.entry()) })
 }
+
+// removedMigrations returns a message about the migrations in a removed migrations.go of a resource.
+func removedMigrations(resource string, source []byte) string {
+	out := ""
+	for _, name := range migrationName.FindAllSubmatch(source, -1) {
+		out += fmt.Sprintf("  go run . migrate --forget %s\n", name[1])
+	}
+	if out == "" {
+		return ""
+	}
+	return fmt.Sprintf("Its migrations are removed, too. A database that has run them prevents a start without them. If you generate %s again, add them to\n"+
+		"its new migrations.go. Otherwise, run before the next start:\n%s", resource, out)
+}
+
+// migrationName matches the name of a migration in Go code.
+var migrationName = regexp.MustCompile(`\bName:\s*"([^"]+)"`)
 
 // generated returns the resource that the module name was generated from, with its Targets.
 func (p *project) generated(name string) (Resource, error) {
