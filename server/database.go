@@ -29,7 +29,8 @@ An address env:NAME is read from the environment variable NAME, so that the pass
 
 With --files-from and --files-to, it copies files between directories and buckets, and compares their SHA-256. The addresses
 are like FILES_URL; both buckets have the keys of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY. The service can run meanwhile: run the
-command again when it is stopped. Files that the target has already are compared, not copied. No file is deleted.
+command again when it is stopped. Files that the target has already are compared, not copied. No file is replaced or deleted: if a file differs, the command prints it,
+and the exit code is 1.
 
 Examples:
 
@@ -75,7 +76,7 @@ func (p program) copy(ctx context.Context, args []string, stdout, stderr io.Writ
 		return err
 	case flags.NArg() > 0:
 		return fmt.Errorf("unexpected argument %q; %w", flags.Arg(0), command.ErrUsage)
-	case *filesFrom != "" || *filesTo != "":
+	case flags.Changed("files-from") || flags.Changed("files-to"):
 		if flags.NFlag() > 2 {
 			return fmt.Errorf("--files-from and --files-to exclude other flags; %w", command.ErrUsage)
 		}
@@ -128,6 +129,9 @@ func (p program) backup(ctx context.Context, args []string, stdout, stderr io.Wr
 	}
 	if flags.NArg() != 1 {
 		return fmt.Errorf("one FILE is needed; %w", command.ErrUsage)
+	}
+	if flags.Changed("files") && *dir == "" { // for example an empty variable of the shell
+		return fmt.Errorf("--files needs a directory; %w", command.ErrUsage)
 	}
 	address, err := databaseURL()
 	if err != nil {

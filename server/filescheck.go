@@ -119,10 +119,15 @@ func describe(found files.Finding) string {
 		line = "missing "
 	case found.Damaged:
 		line = "damaged "
+	case found.Differs:
+		line = "differs "
 	}
 	line += found.ID.Hex()
 	if found.Collection != "" {
 		line += " of " + found.Collection + " " + found.Record.Hex()
+	}
+	if found.Differs {
+		line += fmt.Sprintf(": %s bytes in the source, %s in the target", humanize.Comma(found.SourceSize), humanize.Comma(found.TargetSize))
 	}
 	return line
 }

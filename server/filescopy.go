@@ -31,13 +31,12 @@ func copyFiles(ctx context.Context, from, to string, stdout, stderr io.Writer) e
 	if err != nil {
 		return invalidSetting("FILES_TMP", err)
 	}
-	open := func() (from, to files.Partitioned, err error) {
-		if from, err = source.open(files.OpenLocal); err == nil {
-			to, err = target.open(files.NewLocal)
-		}
-		return from, to, err
+	openSource := func() (files.Partitioned, error) { return source.open(files.OpenLocal) }
+	openTarget := func() (files.Partitioned, error) { return target.open(files.NewLocal) }
+	copied, err := files.Copy(ctx, openSource, openTarget, copyOptions(temp, stdout, stderr))
+	if errors.Is(err, files.ErrNoDatabases) {
+		return fmt.Errorf("%s has no files of a service; name the directory or bucket of its FILES_URL", from)
 	}
-	copied, err := files.Copy(ctx, open, copyOptions(temp, stdout, stderr))
 	return reportCopied(ctx, copied, err, stdout)
 }
 
@@ -74,10 +73,16 @@ func reportCopied(ctx context.Context, copied files.Copied, err error, stdout io
 		return errors.New("the copy of files was interrupted; the same command continues it")
 	case err != nil:
 		return fmt.Errorf("%w; when that is corrected, the same command continues", err)
-	case copied.Damaged > 0:
-		return fmt.Errorf("%s files are damaged and were not copied; restore them from a backup", n(copied.Damaged))
 	}
-	return nil
+	var failed []error
+	if copied.Damaged > 0 {
+		failed = append(failed, fmt.Errorf("%s files are damaged and were not copied; restore them from a backup", n(copied.Damaged)))
+	}
+	if copied.Different > 0 {
+		failed = append(failed, fmt.Errorf("%s files have other bytes in the target than in the source and were not copied: one of both is damaged; "+
+			"delete the damaged one, and run the command again", n(copied.Different)))
+	}
+	return errors.Join(failed...)
 }
 
 // backupWithFiles writes a backup of the database at path to a new file, after the files that the backup names are in the directory.

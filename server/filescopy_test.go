@@ -63,6 +63,27 @@ func TestCopyFilesKilled(t *testing.T) {
 	}
 }
 
+// TestCopyFilesDiffer copies a file of which the target has other bytes: which of both is damaged is unknown.
+func TestCopyFilesDiffer(t *testing.T) {
+	t.Parallel()
+	dir, id := t.TempDir(), store.NewID().Hex()
+	path := filepath.Join("6b0dd34f5fddf1ef7753d5b0", id[22:], id)
+	for root, content := range map[string]string{"source": "cut", "target": "complete"} {
+		path := filepath.Join(dir, root, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, stdout, stderr := does(t, dir, nil, "copy", "--files-from", "file:source", "--files-to", "file:target")
+	want := "differs " + id + ": 3 bytes in the source, 8 in the target\n0 files were copied, 0 were there already\n"
+	if code != exitFailure || stdout != want || !strings.Contains(stderr, "delete the damaged one, and run the command again") {
+		t.Errorf("exit code %d: %s%s, want %s", code, stdout, stderr, want)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "target", path)); err != nil || string(data) != "complete" {
+		t.Errorf("the target has %q, %v", data, err)
+	}
+}
+
 func TestFilesCommandLines(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -77,6 +98,10 @@ func TestFilesCommandLines(t *testing.T) {
 		{"copy --files-from file:a --files-to s3://bucket", exitUsage, "--files-to must have a region"},
 		{"copy --files-from file:a --files-to s3://bucket?region=auto", exitUsage, "S3_ACCESS_KEY_ID is needed"},
 		{"copy --files-from file:a --files-to file:b", exitFailure, "open a: no such file"},
+		{"copy --files-from file:. --files-to file:b", exitFailure, "file:. has no files of a service; name the directory"},
+		{"copy --files-from= --files-to= --to sqlite:b.db", exitUsage, "exclude other flags"},
+		{"copy --files-from= --files-to=", exitUsage, "--files-from is missing"},
+		{"backup b.db --files=", exitUsage, "--files needs a directory"},
 		{"backup - --files b", exitUsage, "FILE must be the name of a file"},
 		{"backup b.db --files b", exitFailure, "does not exist"},
 	} {

@@ -7,14 +7,17 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Finding is a difference between the records and the storage. If it is neither Missing nor Damaged, the file is stored, and no record
+// Finding is a difference between the records and the storage. If it is not Missing, Damaged or Differs, the file is stored, and no record
 // refers to it.
 type Finding struct {
 	ID         store.ID
 	Missing    bool     // a record refers to the file, which is not stored
 	Damaged    bool     // a record refers to the file, whose bytes are not those that were stored
+	Differs    bool     // a copy has found other bytes in the target than in the source
 	Collection string   // "" if the file has no row
 	Record     store.ID // of the Collection
+	// SourceSize and TargetSize are the sizes in bytes of a file that Differs.
+	SourceSize, TargetSize int64
 	// Until is when the service deletes an unreferenced file; zero: with one of its daily jobs.
 	Until time.Time
 }

@@ -1,11 +1,14 @@
 package files_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/ginseng/kit/files"
 	"example.com/ginseng/kit/files/filestest"
@@ -20,9 +23,59 @@ func TestCopy(t *testing.T) {
 	if err := same().Enter(store.NewID().Hex(), true); err != nil {
 		t.Fatal(err)
 	}
-	_, err := files.Copy(t.Context(), func() (files.Partitioned, files.Partitioned, error) { return same(), same(), nil }, filestest.CopyOptions(t))
+	_, err := files.Copy(t.Context(), filestest.Opener(same), filestest.Opener(same), filestest.CopyOptions(t))
 	if err == nil || !strings.Contains(err.Error(), "name another directory") {
 		t.Errorf("to itself: %v", err)
+	}
+}
+
+// TestCopyNothing copies from a directory that is not that of a service, such as a parent. The target is not opened.
+func TestCopyNothing(t *testing.T) {
+	t.Parallel()
+	target := func() (files.Partitioned, error) {
+		t.Error("the target was opened")
+		return nil, errors.ErrUnsupported
+	}
+	_, err := files.Copy(t.Context(), filestest.Opener(filestest.Local(t)), target, filestest.CopyOptions(t))
+	if !errors.Is(err, files.ErrNoDatabases) {
+		t.Errorf("%v, want ErrNoDatabases", err)
+	}
+}
+
+// TestCopyLeftovers removes the temporary files of a copy that was killed, and not those of one in progress.
+func TestCopyLeftovers(t *testing.T) {
+	t.Parallel()
+	source, o, dir, database := filestest.Local(t), filestest.CopyOptions(t), t.TempDir(), store.NewID().Hex()
+	if err := source().Enter(database, true); err != nil {
+		t.Fatal(err)
+	}
+	long := time.Now().Add(-12 * time.Hour)
+	incoming := filepath.Join(dir, database, "incoming")
+	left := []string{filepath.Join(o.TempDir, "ginseng-upload-old"), filepath.Join(incoming, "old")}
+	kept := []string{filepath.Join(o.TempDir, "ginseng-upload-new"), filepath.Join(incoming, "new")}
+	err := os.MkdirAll(incoming, 0o700)
+	for _, path := range append(left, kept...) {
+		err = errors.Join(err, os.WriteFile(path, nil, 0o600))
+	}
+	for _, path := range left {
+		err = errors.Join(err, os.Chtimes(path, long, long))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := func() (files.Partitioned, error) { return files.NewLocal(dir) }
+	if _, err := files.Copy(t.Context(), filestest.Opener(source), target, o); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range left {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v, want no file", path, err)
+		}
+	}
+	for _, path := range kept {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

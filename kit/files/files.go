@@ -1,13 +1,11 @@
 package files
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -90,7 +88,7 @@ var errNotConfigured = apperr.New(apperr.NotSupported, "This service stores no f
 // New returns the Files of a service. Call New before DB.Prepare, because it opens collections.
 func New(o Options) *Files {
 	return &Files{
-		spools: &spools{dir: cmp.Or(o.TempDir, os.TempDir()), names: map[string]bool{}},
+		spools: newSpools(o.TempDir),
 		db:     o.DB, store: o.Store, quota: o.Quota, now: o.Now, log: o.Log, records: map[string]ListRecords{},
 		rows: store.Open[row](o.DB, store.Spec{Name: "files", Indexes: []store.Index{
 			{Fields: []string{"since"}}, {Fields: []string{"uploader"}},

@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -83,7 +84,7 @@ func (l *Local) put(id store.ID, from *os.File, size int64) error {
 	if err := errors.Join(l.makeDir(incoming), l.makeDir(dir)); err != nil {
 		return err
 	}
-	temporary := incoming + "/" + id.Hex()
+	temporary := incoming + "/" + id.Hex() + "-" + rand.Text() // two copies can put the same file
 	if err := l.bring(temporary, from, size); err != nil {
 		return errors.Join(err, ignoreMissing(l.root.Remove(temporary)))
 	}

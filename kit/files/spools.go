@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -24,6 +25,10 @@ type spools struct {
 
 // errClosed is returned for uploads that begin when the process ends.
 var errClosed = errors.New("files: the service is closed")
+
+func newSpools(dir string) *spools {
+	return &spools{dir: cmp.Or(dir, os.TempDir()), names: map[string]bool{}}
+}
 
 func (s *spools) create() (*os.File, error) {
 	s.mu.Lock()

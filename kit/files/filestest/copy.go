@@ -29,7 +29,8 @@ func Local(t testing.TB) func() files.Partitioned {
 	}
 }
 
-// RunCopy copies the files of two databases from a directory to another Store, and back. open opens the same Store, which is empty.
+// RunCopy copies the files of two databases from a directory to another Store, and back. A file of the target that differs is not
+// replaced. open opens the same Store, which is empty.
 func RunCopy(t *testing.T, open func() files.Partitioned) {
 	source, back := Local(t), Local(t)
 	of := map[store.ID][]byte{}
@@ -53,13 +54,35 @@ func RunCopy(t *testing.T, open func() files.Partitioned) {
 	if err := target.Put(t.Context(), changed[1], Spool(t, []byte("other")), 5); err != nil {
 		t.Fatal(err)
 	}
-	copyAll(t, source, open, files.Copied{Copied: 2, Present: 149})
+	o := CopyOptions(t)
+	o.Report = func(found files.Finding) error {
+		if want := (files.Finding{ID: changed[1], Differs: true, SourceSize: int64(len(of[changed[1]])), TargetSize: 5}); found != want {
+			t.Errorf("reported %+v, want %+v", found, want)
+		}
+		return nil
+	}
+	got, err := files.Copy(t.Context(), Opener(source), Opener(open), o)
+	if want := (files.Copied{Copied: 1, Present: 149, Different: 1}); err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	if data := read(t, target, changed[1]); string(data) != "other" {
+		t.Errorf("the file that differs was replaced: %.20q", data)
+	}
+	if err := target.Delete(t.Context(), changed[1]); err != nil {
+		t.Fatal(err)
+	}
+	copyAll(t, source, open, files.Copied{Copied: 1, Present: 150})
 	copyAll(t, open, back, files.Copied{Copied: 151})
 	for _, id := range list(t, enter(t, back, database)) {
 		if !bytes.Equal(read(t, enter(t, back, database), id), of[id]) {
 			t.Errorf("the file %s differs", id.Hex())
 		}
 	}
+}
+
+// Opener returns open as an argument of files.Copy.
+func Opener(open func() files.Partitioned) files.OpenStore {
+	return func() (files.Partitioned, error) { return open(), nil }
 }
 
 func enter(t *testing.T, open func() files.Partitioned, database string) files.Store {
@@ -73,7 +96,7 @@ func enter(t *testing.T, open func() files.Partitioned, database string) files.S
 
 func copyAll(t *testing.T, from, to func() files.Partitioned, want files.Copied) {
 	t.Helper()
-	got, err := files.Copy(t.Context(), func() (files.Partitioned, files.Partitioned, error) { return from(), to(), nil }, CopyOptions(t))
+	got, err := files.Copy(t.Context(), Opener(from), Opener(to), CopyOptions(t))
 	if err != nil || got != want {
 		t.Fatalf("%+v, %v, want %+v", got, err, want)
 	}

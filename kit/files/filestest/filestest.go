@@ -154,7 +154,13 @@ func testList(t *testing.T, s files.Store) {
 
 func testConcurrent(t *testing.T, s files.Store) {
 	var group sync.WaitGroup
+	same := store.NewID()
 	for i := range 16 {
+		group.Go(func() { // as two copies of a file at a time
+			if err := s.Put(t.Context(), same, Spool(t, []byte("same")), 4); err != nil {
+				t.Error(err)
+			}
+		})
 		group.Go(func() {
 			data := bytes.Repeat([]byte{byte(i)}, 100_000)
 			id := store.NewID()
@@ -166,8 +172,11 @@ func testConcurrent(t *testing.T, s files.Store) {
 		})
 	}
 	group.Wait()
-	if n := len(list(t, s)); n != 16 {
-		t.Errorf("%d files, want 16", n)
+	if data := read(t, s, same); string(data) != "same" {
+		t.Errorf("%q, want same", data)
+	}
+	if n := len(list(t, s)); n != 17 {
+		t.Errorf("%d files, want 17", n)
 	}
 }
 

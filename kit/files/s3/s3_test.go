@@ -552,7 +552,7 @@ func TestCopy(t *testing.T) {
 		}
 		return nil
 	}
-	copied, err := files.Copy(t.Context(), func() (files.Partitioned, files.Partitioned, error) { return open(), back(), nil }, o)
+	copied, err := files.Copy(t.Context(), filestest.Opener(open), filestest.Opener(back), o)
 	if want := (files.Copied{Copied: 150, Damaged: 1}); err != nil || copied != want {
 		t.Errorf("%+v, %v, want %+v", copied, err, want)
 	}
@@ -561,8 +561,7 @@ func TestCopy(t *testing.T) {
 		f.objects[key] = object{append([]byte("x"), o.data...), o.sum}
 		break
 	}
-	to := func() (files.Partitioned, files.Partitioned, error) { return back(), open(), nil }
-	copied, err = files.Copy(t.Context(), to, filestest.CopyOptions(t))
+	copied, err = files.Copy(t.Context(), filestest.Opener(back), filestest.Opener(open), filestest.CopyOptions(t))
 	if want := (files.Copied{Copied: 1, Present: 149}); err != nil || copied != want {
 		t.Errorf("%+v, %v, want %+v", copied, err, want)
 	}
@@ -573,8 +572,8 @@ func TestCopy(t *testing.T) {
 		}
 		return r.Method == http.MethodPut
 	})
-	_, err = files.Copy(t.Context(), to, filestest.CopyOptions(t))
-	if err == nil || !strings.HasPrefix(err.Error(), "the file ") || !strings.Contains(err.Error(), "s3:PutObject") {
+	_, err = files.Copy(t.Context(), filestest.Opener(back), filestest.Opener(open), filestest.CopyOptions(t))
+	if err == nil || !strings.HasPrefix(err.Error(), "the file ") || !strings.Contains(err.Error(), "s3:PutObject") || strings.Contains(err.Error(), "Try again") {
 		t.Errorf("a target that rejects files: %v", err)
 	}
 }
