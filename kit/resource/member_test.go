@@ -81,7 +81,7 @@ func TestMember(t *testing.T) {
 		w.want(w.create(w.tasks, test.caller, node{To: w.two}), test.create)
 		id := w.add(w.tasks, node{To: w.two})
 		err = w.tasks.Delete(t.Context(), test.caller, id, nil)
-		if w.want(err, test.destroy); test.destroy == apperr.Forbidden && !strings.Contains(err.Error(), "another role in the group") {
+		if w.want(err, test.destroy); test.destroy == apperr.Forbidden && !strings.Contains(err.Error(), "of the organization that owns it") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -138,7 +138,7 @@ func (c *Collection[D]) explain(
 // forbidden returns the error of a caller who may see a record, but not change it. In a group, "admin" can be the role of a member.
 func (c *Collection[D]) forbidden() error {
 	if c.group() != nil {
-		return apperr.New(apperr.Forbidden, "You may see this record, but not change it: that needs another role in the group that it belongs to. A member with such a role can change it.")
+		return apperr.New(apperr.Forbidden, "You may see this record, but not change it. A member of the organization that owns it can, if their role allows it.")
 	}
 	return apperr.New(apperr.Forbidden, "You may see this record, but not change it. An admin can change it.")
 }

@@ -323,7 +323,7 @@ func (p *project) planProfile(c call, of profile) (*plan, error) {
 	if err == nil {
 		out.done = fmt.Sprintf("%s are changed. Next:\n  git diff\n  go test ./modules/%s/\n", strings.ToUpper(of.plural[:1])+of.plural[1:], of.name)
 	}
-	if removed := slices.DeleteFunc(slices.Clone(before.Roles), func(role string) bool { return slices.Contains(after.Roles, role) }); err == nil && removed != nil {
+	if removed := slices.DeleteFunc(slices.Clone(before.Roles), func(role string) bool { return slices.Contains(after.Roles, role) }); err == nil && len(removed) > 0 {
 		out.done += of.note
 	}
 	return out, err

@@ -387,7 +387,7 @@ func TestUserFields(t *testing.T) {
 		t.Errorf("again: %+v", got)
 	}
 	editFile(t, file, "`json:\"phone\"", "`json:\"phone\" own:\"yes\"")
-	if got := run(dir, "user", "--add", "born:time"); got.code != command.ExitOK {
+	if got := run(dir, "user", "--add", "born:time"); got.code != command.ExitOK || strings.Contains(got.out, "removed role") {
 		t.Errorf("%+v", got)
 	}
 	for _, want := range []string{

@@ -254,7 +254,7 @@ func TestMistakes(t *testing.T) {
 			"flag --under: say who may create too: add it to --user, --admin, --master or --public",
 			"flag --under: say who may delete too: add it to --user, --admin, --master or --public",
 			"flag --under: say who may update too: add it to --user, --admin, --master or --public",
-			"flag --user: excludes --under; callers that may read article may list"}},
+			"flag --user: excludes --under; callers that may read article may list: for records of users, refer to it with article:ref(article) instead"}},
 		{"note a --under article --no-owner", []string{"flag --no-owner: excludes --under without --user create; the rules are those of article"}},
 		{"note a --own list", []string{"flag --own: show is for callers who may not see the record; add it to --own"}},
 		{"note a --own list,show,update --public delete", []string{

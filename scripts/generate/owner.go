@@ -100,7 +100,7 @@ func (r *Resource) declareWrites(c call, wrong *mistakes) {
 	for _, rule := range rules {
 		for _, method := range c.rules[rule] {
 			if given = append(given, method); !slices.Contains(writeMethods, method) {
-				wrong.Add("flag --%s: excludes --under; callers that may read %s may %s", rule, r.Under, method)
+				wrong.Add("flag --%s: excludes --under; callers that may read %s may %s: for records of users, refer to it with %s:ref(%s) instead", rule, r.Under, method, r.Under, r.Under)
 			}
 		}
 	}
