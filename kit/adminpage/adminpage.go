@@ -72,6 +72,7 @@ func (p *Page) Redirect(g *gin.Context) {
 // ServeIndex responds with the HTML page. first offers to create the first admin.
 func (p *Page) ServeIndex(g *gin.Context, first bool) {
 	setPolicy(g)
+	g.Header("Cross-Origin-Opener-Policy", "same-origin") // the window of a provider has no opener
 	p.html(first).Serve(g)
 }
 

@@ -28,6 +28,9 @@ func TestPage(t *testing.T) {
 	if got := hash.ReplaceAllString(page.Header.Get("Content-Security-Policy"), "'sha256-HASH'"); got != policy {
 		t.Error(got)
 	}
+	if got := page.Header.Get("Cross-Origin-Opener-Policy"); got != "same-origin" {
+		t.Error(got)
+	}
 	names := regexp.MustCompile(`(?:href|src)="([^"]+)"`).FindAllStringSubmatch(text, -1)
 	if len(names) < 10 {
 		t.Error(names)

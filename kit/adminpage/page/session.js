@@ -9,14 +9,8 @@ export const service = { name: data.name, masterKey: 'masterKey' in data, passke
 export const base = new URL(data.api, location.href).href.replace(/\/$/, '')
 
 const storageKey = `session of ${base}` // of the client
-let client
 const listeners = new Set()
 
-/** Creates the client. The master key stays in memory. */
-function connect(masterKey) {
-  client = createClient({ url: base, storage, masterKey })
-  client.session.onChange(() => listeners.forEach((listener) => listener()))
-}
 /** The function that shows the sign-in dialog, with a message; it resolves to whether the admin has signed in. */
 export const dialog = { show: undefined }
 let showing
@@ -24,25 +18,45 @@ function showDialog(options) {
   return showing ??= dialog.show(options).finally(() => { showing = undefined })
 }
 
-const storage = await shareSession(storageKey, (ended) => (ended ? dialog.show && showDialog({}) : listeners.forEach((listener) => listener())))
-connect()
+const notify = () => listeners.forEach((listener) => listener())
+const storage = await shareSession(storageKey, (ended) => (ended ? dialog.show && showDialog({}) : notify()))
+const client = createClient({ url: base, storage })
+client.session.onChange(notify)
 
-export const user = () => client.session.user
+/** Returns the state in the storage of the client. */
+function state() {
+  try { return JSON.parse(sessionStorage.getItem(storageKey)) ?? {} } catch { return {} }
+}
+const token = () => state().token
+export const user = () => state().user
+/** Returns the user whose page this is until it is reloaded, also after the session. */
+export const owner = () => storage.owner
 export const onSession = (listener) => {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-/** Signs in with a proof of the client. masterKey is for services that require it. Resolves to the user, or to the challenge of a code by email. */
-export function signIn(proof, masterKey) {
-  const former = user() && token()
-  if (masterKey) connect(masterKey)
-  return client.session.signIn(proof).then((result) => {
-    if (result.challenge) return result
-    if (former) fetch(`${base}/auth`, { method: 'DELETE', headers: { Authorization: `Bearer ${former}` } }).catch(() => {}) // the new session replaces it
-    listeners.forEach((listener) => listener())
-    return result
-  })
+/**
+ * Signs in with a proof of the client. masterKey is for services that require it, and is not kept. Only a session of an admin, and of the owner of the page if
+ * it has one, is stored and shared with other tabs. Resolves to the user, or to the challenge of a code by email.
+ */
+export async function signIn(proof, masterKey) {
+  let text
+  const unshared = { getItem: () => text, setItem: (_, next) => { text = next }, removeItem: () => { text = undefined } }
+  const { session } = createClient({ url: base, masterKey, storage: unshared })
+  const result = await session.signIn(proof)
+  if (result.challenge) return result
+  const other = owner() && result.id !== owner().id
+  if (other || result.role !== 'admin') {
+    await session.signOut().catch(() => {})
+    throw new Error(other ? `Sign in as ${owner().email}.` : 'This account is not an administrator.')
+  }
+  const former = token()
+  storage.setItem(storageKey, text)
+  dispatchEvent(new Event('storage')) // the client reads it
+  if (former) fetch(`${base}/auth`, { method: 'DELETE', headers: { Authorization: `Bearer ${former}` } }).catch(() => {}) // the new session replaces it
+  notify()
+  return result
 }
 
 export const signOut = () => client.session.signOut()
@@ -67,11 +81,6 @@ export async function call(method, path, { query, body, etag, key, masterKey, si
       if (quiet || masterKey || signal?.aborted || !await recover(problem)) throw problem
     }
   }
-}
-
-/** Returns the token in the storage of the client. */
-function token() {
-  try { return JSON.parse(sessionStorage.getItem(storageKey))?.token } catch { return undefined }
 }
 
 /** Makes a request with XMLHttpRequest, which reports the progress of uploads. Resolves to a Response. */

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { askProvider, readProviders } from './providers.js'
-import { call, dialog, newKey, onSession, service, signIn, signOut, user } from './session.js'
+import { call, dialog, newKey, onSession, owner, service, signIn, user } from './session.js'
 import { humanize } from './document.js'
 import { Dialog, html } from './ui.js'
 
@@ -41,11 +41,6 @@ export function SignIn({ again, onDone, onCancel }) {
     try {
       const signedIn = await job()
       if (signedIn.challenge) return setChallenge(signedIn)
-      const other = again && signedIn.id !== again.id
-      if (other || signedIn.role !== 'admin') {
-        await signOut()
-        throw new Error(other ? `Sign in as ${again.email}.` : 'This account is not an administrator.')
-      }
       onDone()
     } catch (error) {
       if (error.code === 'second_factor_required' && error.challenge) setChallenge({ challenge: error.challenge })
@@ -109,8 +104,6 @@ export function SignIn({ again, onDone, onCancel }) {
 /** The dialog that signs the admin in again, over whatever is open. */
 export function SignInAgain() {
   const [open, setOpen] = useState()
-  const [admin, setAdmin] = useState(user())
-  useEffect(() => onSession(() => user()?.role === 'admin' && setAdmin((admin) => admin ?? user())), [])
   useEffect(() => {
     dialog.show = (options) => new Promise((resolve) => setOpen({ ...options, resolve }))
     return () => { dialog.show = undefined }
@@ -119,10 +112,10 @@ export function SignInAgain() {
     setOpen(undefined)
     open.resolve(result)
   }
-  useEffect(() => onSession(() => open && !open.stepUp && user()?.role === 'admin' && user().id === admin?.id && end(true)), [open, admin]) // in another tab
+  useEffect(() => onSession(() => open && !open.stepUp && user()?.role === 'admin' && end(true)), [open]) // in another tab
   if (!open) return null
   return html`<${Dialog} title=${open.stepUp ? 'Confirm that it is you' : 'Sign in again'} onClose=${() => end(false)}>
     <p role=${open.message && 'alert'}>${open.message ? `${open.message} What you have entered is still here.` : open.stepUp ? 'This change needs a sign-in within the last 10 minutes.' : 'Your session has ended. What you have entered is still here.'}</p>
-    <${SignIn} again=${admin} onDone=${() => end(true)} onCancel=${() => end(false)} />
+    <${SignIn} again=${owner()} onDone=${() => end(true)} onCancel=${() => end(false)} />
   </${Dialog}>`
 }

@@ -17,20 +17,27 @@ function adminOf(text) {
   return user?.role === 'admin' ? user.id : undefined
 }
 
-/** Resolves to the storage for the state of a client. onReceive is called if a session begins, continues or, with true, ends in another tab. */
+/**
+ * Resolves to the storage for the state of a client, with the owner of the page: the first user since it was loaded. onReceive is called if a session
+ * begins, continues or, with true, ends in another tab.
+ */
 export async function shareSession(key, onReceive) {
   const ownKey = `tabs of ${key}` // also the name of a lock, which each tab has
   const channel = new BroadcastChannel(key)
   const read = () => sessionStorage.getItem(key)
   const expired = () => !read() || Date.now() >= (parse(read()).refreshAt ?? Infinity)
   let { time = 0, admin } = parse(sessionStorage.getItem(ownKey)) // of the state; the last one of this tab, who may have left drafts
+  let owner = parse(read()).user
   let asking, asked = 0, onResponse
 
   function store(text, newTime) {
+    const { user } = parse(text)
+    if (!owner && user && admin && user.id !== admin) sessionStorage.clear() // the drafts of the former admin
     if (text) sessionStorage.setItem(key, text)
     else sessionStorage.removeItem(key)
     time = newTime
-    admin = adminOf(text) ?? admin
+    owner ??= user
+    admin = owner?.id ?? admin // the forms of this page are those of its owner
     sessionStorage.setItem(ownKey, JSON.stringify({ time, admin }))
   }
 
@@ -77,5 +84,5 @@ export async function shareSession(key, onReceive) {
   // The lock is kept until the page is closed. Browsers suspend no page that has one.
   await new Promise((resolve) => (navigator.locks ? navigator.locks.request(ownKey, { mode: 'shared' }, () => { resolve(); return new Promise(() => {}) }) : resolve()))
   await getItem()
-  return { getItem, setItem: (_, text) => share(text), removeItem: () => share(null) }
+  return { getItem, setItem: (_, text) => share(text), removeItem: () => share(null), get owner() { return owner } }
 }

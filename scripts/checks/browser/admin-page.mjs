@@ -17,6 +17,15 @@ function wide() {
   return [...document.querySelectorAll('body *')].filter((element) => !inScroll(element) && element.getBoundingClientRect().right > innerWidth + 1).map((element) => `${element.tagName}.${element.className}`)
 }
 
+/** Runs in the page: the state of the session, in which the token seems to have expired if expire is set. */
+export function stateOf(expire) {
+  const key = Object.keys(sessionStorage).find((key) => key.startsWith('session of'))
+  if (!key) return undefined
+  const state = JSON.parse(sessionStorage.getItem(key))
+  if (expire) sessionStorage.setItem(key, JSON.stringify({ ...state, refreshAt: 1 }))
+  return state
+}
+
 /** Runs in the page: sends a request with the token of the page. */
 async function sendFromPage([method, path, body]) {
   const { token } = JSON.parse(Object.entries(sessionStorage).find(([key]) => key.startsWith('session of'))[1])

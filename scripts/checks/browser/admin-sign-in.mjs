@@ -1,18 +1,23 @@
 // The ways to sign in to the admin page: with a code by email, a passkey and a provider.
 
-import { createAdmin, withAdmin } from './admin-page.mjs'
+import assert from 'node:assert/strict'
+import { createAdmin, stateOf, withAdmin } from './admin-page.mjs'
+import { watch } from './page.mjs'
 
 const email = 'grace@example.com' // the fake providers know the address
+const other = 'nobody@example.com'
 
 /** Runs in the page: creates a passkey. */
 async function createPasskey(publicKey) {
   return (await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) })).toJSON()
 }
 
-/** Signs in with a provider in its window: as Grace Hopper, with a new account that has the address, or denies access. */
+/** Signs in with a provider in its window: with the account that has the address, which is new if there is none, or denies access. */
 async function continueWith(page, name, address) {
   const [popup] = await Promise.all([page.waitForEvent('popup'), page.getByRole('button', { name: `Continue with ${name}` }).click()])
-  if (address === email) await popup.getByLabel('Grace Hopper').check()
+  await popup.getByRole('button', { name: 'Refuse' }).waitFor()
+  const account = popup.getByRole('radio', { name: address })
+  if (address && await account.count()) await account.check()
   else if (address) await popup.locator('[name=email]').fill(address)
   const closed = popup.waitForEvent('close')
   await popup.getByRole('button', { name: address ? 'Continue' : 'Refuse' }).click()
@@ -27,6 +32,38 @@ async function requestCode(admin, { masterKey, printed, said }) {
   await admin.page.getByText('the code is on its way').waitFor()
   const [, code] = await said(new RegExp(`^To: ${email}$[^]*?^Code: (\\d{6})$`, 'm'), before)
   return code
+}
+
+/** Runs in the page: adds the users whose sessions other tabs send to window.received. */
+function recordSessions() {
+  window.received = []
+  const name = Object.keys(sessionStorage).find((key) => key.startsWith('tabs of')).slice('tabs of '.length)
+  window.recorder = new BroadcastChannel(name) // later than that of the page, which therefore has handled each message before
+  window.recorder.onmessage = ({ data }) => { if (data.text) window.received.push(JSON.parse(data.text).user.email) }
+}
+
+/** While another admin is signed in in another tab, that admin tries to sign in in the dialog of this one, which has a form. */
+async function signInAgainAsOther(admin, browser) {
+  const { page, address } = admin
+  const second = await browser.newPage()
+  const faults = watch(second, [address])
+  await second.goto(`${address}/admin/`)
+  await continueWith(second, 'Google', other)
+  await second.getByRole('heading', { name: 'Overview' }).waitFor()
+  const { token } = await second.evaluate(stateOf, false)
+  await page.bringToFront()
+  await continueWith(page, 'Google', other)
+  await page.getByRole('alert').filter({ hasText: `Sign in as ${email}.` }).waitFor()
+  assert.equal((await second.evaluate(stateOf, false))?.token, token, 'a refused sign-in replaces the session of another tab')
+  await page.evaluate(recordSessions)
+  await second.evaluate(stateOf, true)
+  await second.reload() // refreshes the token
+  await second.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.waitForFunction((other) => window.received.includes(other), other)
+  assert.equal(await page.evaluate(stateOf, false), undefined, 'a form has the session of another admin')
+  await second.close()
+  await page.bringToFront()
+  assert.deepEqual(faults, [])
 }
 
 async function visit(admin, browser, service) {
@@ -64,11 +101,13 @@ async function visit(admin, browser, service) {
   await signOut()
   await continueWith(page, 'Google')
   await problem('denied')
-  await continueWith(page, 'Google', 'nobody@example.com')
+  await continueWith(page, 'Google', other)
   await problem('not an administrator')
   await continueWith(page, 'Google', email)
   await signedIn()
 
+  const [{ id }] = (await admin.send('GET', '/users?q=nobody')).rows
+  await admin.send('PATCH', `/users/${id}`, { role: 'admin' })
   await admin.open('/articles/new')
   await admin.fill({ Title: 'Chestnut', Content: 'A tree.' })
   await admin.send('DELETE', '/auth')
@@ -77,6 +116,7 @@ async function visit(admin, browser, service) {
   await continueWith(page, 'GitHub', 'nobody-else@example.com')
   await problem(`Sign in as ${email}.`)
   await admin.check('sign in again as another')
+  await signInAgainAsOther(admin, browser)
   await continueWith(page, 'Google', email)
   await page.getByRole('heading', { name: 'Chestnut' }).waitFor()
   return admin.send('GET', '/admin/openapi.json')

@@ -1,17 +1,8 @@
 // Two tabs of the admin page: they have one session, whichever of them refreshes it, signs out or signs in again.
 
 import assert from 'node:assert/strict'
-import { createAdmin, withAdmin } from './admin-page.mjs'
+import { createAdmin, password, stateOf, withAdmin } from './admin-page.mjs'
 import { watch } from './page.mjs'
-
-/** Runs in the page: the state of the session, in which the token seems to have expired if expire is set. */
-function stateOf(expire) {
-  const key = Object.keys(sessionStorage).find((key) => key.startsWith('session of'))
-  if (!key) return undefined
-  const state = JSON.parse(sessionStorage.getItem(key))
-  if (expire) sessionStorage.setItem(key, JSON.stringify({ ...state, refreshAt: 1 }))
-  return state
-}
 
 export async function tabs(browser, service, pictures) {
   const api = await createAdmin(service, 'tabber')
@@ -65,6 +56,27 @@ export async function tabs(browser, service, pictures) {
     await second.locator('.toast', { hasText: 'Saved.' }).waitFor()
     assert.equal((await api.get(`/articles/${id}`)).content, 'Written in the second tab')
     assert.deepEqual(await page.evaluate(() => Object.keys(localStorage).filter((key) => !key.startsWith('columns of'))), [])
+
+    // The tab in which the master key was entered does not keep it.
+    await second.getByRole('button', { name: 'Sign out' }).click()
+    await second.getByLabel('Email').waitFor()
+    await page.getByText('Your session has ended').waitFor()
+    await admin.click('Cancel')
+    await page.evaluate(() => { location.hash = '#/users/new' })
+    await page.getByRole('heading', { name: 'New user' }).waitFor()
+    await admin.fill({ Email: 'keyless@example.com', Password: password })
+    await admin.click('Create')
+    await page.locator('[data-field=masterKey] .error', { hasText: 'The master key is required.' }).waitFor()
+    await api.signIn()
+    assert.equal((await api.get('/users?q=keyless')).count, 0)
+
+    // Another admin who signs in in a tab does not get its forms.
+    const left = () => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith('draft')))
+    assert.deepEqual(await left(), ['draft of /users/new'])
+    await page.reload()
+    await admin.signIn((await createAdmin(service, 'successor')).account, service.masterKey)
+    await page.getByRole('heading', { level: 1, name: 'New user' }).waitFor()
+    assert.deepEqual(await left(), [])
     await second.close()
     assert.deepEqual(faults, [])
     return api.document()
