@@ -79,7 +79,7 @@ func reportCopied(ctx context.Context, copied files.Copied, err error, stdout io
 		failed = append(failed, fmt.Errorf("%s files are damaged and were not copied; restore them from a backup", n(copied.Damaged)))
 	}
 	if copied.Different > 0 {
-		failed = append(failed, fmt.Errorf("%s files have other bytes in the target than in the source and were not copied: one of both is damaged; "+
+		failed = append(failed, fmt.Errorf("%s files have other bytes in the target than in the source and were not copied: one of the two is damaged; "+
 			"delete the damaged one, and run the command again", n(copied.Different)))
 	}
 	return errors.Join(failed...)

@@ -43,7 +43,7 @@ var ErrNoDatabases = errors.New("the source has no files of a service")
 
 // Copy copies the files of all databases from a Store to another. It calls openFrom and openTo for each database, because Enter can
 // be called only once. A file that the target has with the same SHA-256 is not copied again, so that the next Copy continues one that was
-// interrupted. A file that the target has with other bytes is reported and not replaced: one of both is damaged, and which one is unknown.
+// interrupted. A file that the target has with other bytes is reported and not replaced: one of the two is damaged, and it is unknown which.
 // After a file is copied, it is read from the target and compared. Files that are stored or deleted meanwhile may be missing in the
 // target. Copy also removes the temporary files of copies that were killed. Errors: ErrNoDatabases; then openTo was not called.
 func Copy(ctx context.Context, openFrom, openTo OpenStore, o CopyOptions) (result Copied, err error) {

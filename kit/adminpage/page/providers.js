@@ -1,4 +1,4 @@
-// Sign-in with a provider, in a window of its own, so that no form is lost. The provider redirects that window to the page.
+// Sign-in with a provider, in a separate window, so that no form is lost. The provider redirects that window to the page.
 
 import { base } from './session.js'
 
