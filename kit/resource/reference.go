@@ -66,8 +66,8 @@ type InOrganization struct {
 }
 
 // Under returns the reference from a record to its parent. Callers may see the records only if they may see the parent. If
-// Open's change parameter is nil, callers that may change the parent may also create and change the records. The records are
-// deleted with the parent.
+// Open's change parameter is nil, callers that may change the parent may also create and change the records. The parent
+// of a record never changes. The records are deleted with the parent.
 func Under(field string, parent Parent) Reference {
 	return Reference{field: field, target: parent, onDelete: Cascade, parent: parent}
 }

@@ -212,6 +212,26 @@ func TestOwner(t *testing.T) {
 	w.want(public.Delete(t.Context(), alice, other, store.Versions{1}), "")
 }
 
+// TestParentNeverChanges checks that nobody can move a record to another parent, such as one that the caller may not see.
+func TestParentNeverChanges(t *testing.T) {
+	w := newWorld(t)
+	parents := w.open("parents", Own, Own)
+	hidden := w.add(parents, node{UserID: bob.UserID})
+	for name, change := range map[string]Access{"ruled-by-parent": nil, "ruled": Public} {
+		items := w.open(name, nil, change, Under("to", parents))
+		id := w.add(parents, node{UserID: alice.UserID})
+		item := w.add(items, node{To: id})
+		for _, caller := range []access.Principal{alice, admin, server} {
+			for _, move := range []store.Change{store.Set("to", hidden), store.Set("to", w.add(parents, node{UserID: alice.UserID})), store.Unset("to")} {
+				_, err := items.Update(t.Context(), caller, item, nil, move)
+				w.want(err, apperr.ValidationFailed)
+			}
+			_, err := items.Update(t.Context(), caller, item, nil, store.Set("to", id), store.Set("name", caller.Role))
+			w.want(err, "")
+		}
+	}
+}
+
 // TestForbidden changes the record of another user. The error must name only admins, because every rule here allows admins.
 func TestForbidden(t *testing.T) {
 	w := newWorld(t)

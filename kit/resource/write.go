@@ -64,7 +64,8 @@ func (c *Collection[D]) create(ctx context.Context, caller access.Principal, doc
 // Update changes a record that has one of the versions. If the changes do not modify the record, Update only reads it; see
 // store.Collection.Update. NotFound: the record does not exist, or the caller may not see the record. Forbidden: the caller may not
 // change the record, or may not choose another user as the owner. ValidationFailed: a change refers to a record that the caller may
-// not see. store.ErrStale: the record has none of the versions. Conflict: see store.Collection.Update.
+// not see, or the parent or the group would change. store.ErrStale: the record has none of the versions. Conflict: see
+// store.Collection.Update.
 //
 // The value of a change of files is a *files.File, or a []files.File that is added to the stored list; nil removes the files. Conflict:
 // the list would have more than files.MaxItems files. In an Atomic, Update cannot store files: call StoreFiles before it.
@@ -246,7 +247,8 @@ func (r Reference) findAll(ctx context.Context, caller access.Principal, ids []s
 	return all, nil
 }
 
-// checkChanges is like lockTargets and check, but for an update of a stored record: only for the references that change.
+// checkChanges is like lockTargets and check, but for an update of a stored record: only for the references that change. It also fails
+// with ValidationFailed if the parent or the group changes.
 func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principal, stored D, changes []store.Change) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
@@ -254,18 +256,18 @@ func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principa
 			if change.Field != r.field || slices.Equal(idsOf(change.Value), idsOf(r.value(stored))) {
 				continue
 			}
-			fields := []apperr.Field{{In: "body", Param: r.field, Code: apperr.ReadOnly, Message: "Never changes."}}
-			if r.groups == nil {
-				var err error
-				if r.onDelete != Keep {
-					err = r.target.lock(ctx, idsOf(change.Value))
-				}
-				if err != nil {
+			if r.groups != nil || r.parent != nil {
+				unknown = append(unknown, apperr.Field{In: "body", Param: r.field, Code: apperr.ReadOnly, Message: "Never changes."})
+				continue
+			}
+			if r.onDelete != Keep {
+				if err := r.target.lock(ctx, idsOf(change.Value)); err != nil {
 					return err
 				}
-				if fields, err = c.checkReference(ctx, caller, stored, r, change.Value); err != nil {
-					return err
-				}
+			}
+			fields, err := c.checkReference(ctx, caller, stored, r, change.Value)
+			if err != nil {
+				return err
 			}
 			unknown = append(unknown, fields...)
 		}
