@@ -282,14 +282,19 @@ func checkChanges(s *suite) {
 	default:
 		return
 	}
+	last := int64(0) // number of the last change
 	check := func(event string) {
 		s.t.Helper()
-		page := changes{}
-		for deadline := time.Now().Add(30 * time.Second); len(page.Rows) == 0 && time.Now().Before(deadline); {
-			if page = read("?after=" + url.QueryEscape(position)); len(page.Rows) == 0 {
-				time.Sleep(10 * time.Millisecond) // on MongoDB, a change can be read only a moment after the write
+		id, _ := store.ParseID(strings.TrimPrefix(path, s.Path+"/"))
+		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			entries, err := s.DB.Log().Newest(s.t.Context(), store.LogFilter{RecordID: id, Limit: 1})
+			s.must(err)
+			if len(entries) == 1 && entries[0].Number > last {
+				last = entries[0].Number
+				break // on MongoDB, the log has a change only a moment after the write
 			}
 		}
+		page := read("?after=" + url.QueryEscape(position))
 		if len(page.Rows) != 1 || page.Rows[0].Event != event || s.Path+"/"+page.Rows[0].Data.ID != path {
 			s.t.Fatalf("the changes are %+v, want %s of %s%s", page.Rows, event, path, s.advice(s.storedLine()))
 		}
