@@ -1,33 +1,39 @@
-package apikey
+package apikey_test
 
 import (
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
-	"example.com/ginseng/kit/store"
+	"example.com/ginseng/modules/apitest"
+	"example.com/ginseng/testkit"
+	"example.com/ginseng/testkit/testdb"
 )
 
-// TestKeyFormat parses valid and malformed keys.
+// TestKeyFormat sends a valid key and malformed keys, which must be rejected without a query.
 func TestKeyFormat(t *testing.T) {
 	t.Parallel()
-	id := store.NewID()
-	key := newKey(id)
-	if !regexp.MustCompile(`^gsk_[0-9a-f]{96}$`).MatchString(key) {
+	var queries atomic.Int64
+	api := apitest.Start(t, withNotes, func(c *testkit.Config) { c.DB = testdb.Before(c.DB, "First keys", func() { queries.Add(1) }) })
+	id, key := newKey(api, api.SignUp("user"), "*:read")
+	if !regexp.MustCompile(`^gsk_` + id + `[0-9a-f]{72}$`).MatchString(key) {
 		t.Errorf("the key is %s", key)
 	}
-	if got, ok := parseKey(key); !ok || got != id {
-		t.Errorf("parsed as %v, %t", got, ok)
+	want := func(key string, status int) {
+		t.Helper()
+		if got := api.Do(request{Method: "GET", Path: "/test-notes", As: key}).Status; got != status {
+			t.Errorf("%q: status %d, want %d", key, got, status)
+		}
 	}
+	want(key, 204)
 	for i := range key {
-		changed := key[:i] + "x" + key[i+1:]
-		if _, ok := parseKey(changed); ok {
-			t.Errorf("%s is accepted", changed)
-		}
+		want(key[:i]+"x"+key[i+1:], 401)
 	}
-	for _, wrong := range []string{"", "gsk_", key[:99], key + "0", strings.ToUpper(key), " " + key[1:], strings.Repeat("é", 50)} {
-		if _, ok := parseKey(wrong); ok {
-			t.Errorf("%q is accepted", wrong)
-		}
+	for _, wrong := range []string{"gsk_", key[:99], key + "0", strings.ToUpper(key), "gsk_" + strings.ToUpper(key[4:]), " " + key[1:], strings.Repeat("é", 50)} {
+		want(wrong, 401)
+	}
+	if n := queries.Load(); n != 1 {
+		t.Errorf("%d queries, want 1", n)
 	}
 }
