@@ -88,19 +88,24 @@ func (a Authenticator) handle(g *gin.Context, authenticate func(*gin.Context) (a
 	if err == nil && !a.QueryTokens && rest.Query(g).Has(rest.Credential) {
 		err = invalidCredential("query", apperr.Unknown, "Is not accepted in a query string. Send it as Authorization: Bearer.")
 	}
-	if err == nil && (a.route.Upload != nil || a.route.Download || rest.HasParts(g)) && a.Transfers != nil {
+	withFiles := rest.HasParts(g)
+	var endReceived *func() // see beginTransfer
+	if err == nil && (a.route.Upload != nil || a.route.Download || withFiles) && a.Transfers != nil {
 		var leave func()
-		leave, err = a.beginTransfer(g, &end)
+		leave, endReceived, err = a.beginTransfer(g)
 		defer leave()
 	}
-	if err == nil && end == nil && !rest.HasParts(g) {
+	if err == nil && end == nil && !withFiles {
 		end, err = a.beginWrite(g, caller, 0)
 	}
 	ctx := g.Request.Context()
-	if end != nil || rest.HasParts(g) {
+	if end != nil || withFiles {
 		var rolledBack func() time.Duration
 		ctx, rolledBack = store.WithRollbacks(ctx)
 		defer func() {
+			if endReceived != nil && *endReceived != nil {
+				end = *endReceived
+			}
 			if end != nil {
 				endAfter(rolledBack(), end)
 			}
@@ -157,7 +162,7 @@ func (a Authenticator) admit(g *gin.Context, authenticate func(*gin.Context) (ac
 	if err := a.route.CheckRestriction(caller); err != nil {
 		return caller, end, err
 	}
-	if body := stateOf(g).body; body != nil && (caller.IsUser() || caller.Master) {
+	if body := bodyOf(g); body != nil && (caller.IsUser() || caller.Master) {
 		body.shares = body.limits.users // with route.Raw, the handler reads the body
 	}
 	rest.SetCaller(g, caller)
@@ -174,13 +179,15 @@ func (a Authenticator) beginWrite(g *gin.Context, caller access.Principal, wait 
 	return a.Writes.begin(g.Request.Context(), a.writer(caller), a.writeSize(g), wait)
 }
 
-// beginTransfer begins the transfer of the request, and sets end when its files were received. leave must be called after the request,
-// also after an error.
-func (a Authenticator) beginTransfer(g *gin.Context, end *func()) (leave func(), err error) {
-	return a.Transfers.begin(g, a.route, func(took time.Duration) (err error) {
+// beginTransfer begins the transfer of the request. leave must be called after the request, also after an error. end is set when the
+// files of the request were received; see received.
+func (a Authenticator) beginTransfer(g *gin.Context) (leave func(), end *func(), err error) {
+	end = new(func())
+	leave, err = a.Transfers.begin(g, a.route, func(took time.Duration) (err error) {
 		*end, err = a.received(g, took)
 		return err
 	})
+	return leave, end, err
 }
 
 // received is called when the files of a request were received. If that took long, it verifies the caller again. A form then counts
@@ -203,7 +210,7 @@ func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 	if a.route.Alone {
 		return math.MaxInt64
 	}
-	if body := stateOf(g).body; body != nil {
+	if body := bodyOf(g); body != nil {
 		switch {
 		case body.closes:
 			size = rest.TextBytes(g)
@@ -224,7 +231,7 @@ func (a Authenticator) writeSize(g *gin.Context) (size int64) {
 // largeBodySender returns the caller that the Authorization header authenticates, and counts the body toward the memory limit of
 // users. It returns the zero Principal if the body is not large, or if the header has no valid credential.
 func (a Authenticator) largeBodySender(g *gin.Context) access.Principal {
-	body := stateOf(g).body
+	body := bodyOf(g)
 	if body == nil || !body.isLarge() {
 		return access.Principal{}
 	}

@@ -80,7 +80,7 @@ func (l *BodyLimits) Handler(row *route.Route) gin.HandlerFunc {
 			body.release()
 		}()
 		r.Body = body
-		stateOf(g).body = body
+		g.Set(bodyKey, body)
 		switch {
 		case row.Upload != nil: // the handler rejects a body that is too large, if the caller may change the record
 			body.streamed, body.closes = true, true
@@ -121,6 +121,16 @@ type limitedBody struct {
 	closes       bool                     // the response has Connection: close until the whole body is read
 	pace         *pace                    // of a transfer, set by Transfers; replaces the timeout
 	limit        *transferTime            // of a transfer
+}
+
+// bodyKey is the key of gin.Context for the *limitedBody of a request.
+const bodyKey = "ginseng.body"
+
+// bodyOf returns the body of a request; nil if the request has no body, or a body without limits.
+func bodyOf(g *gin.Context) *limitedBody {
+	body, _ := g.Get(bodyKey)
+	limited, _ := body.(*limitedBody)
+	return limited
 }
 
 // isLarge reports whether the body needs a share of the memory.

@@ -132,10 +132,9 @@ func Recovery() gin.HandlerFunc {
 // Timeout cancels the context of a request after d.
 func Timeout(d time.Duration) gin.HandlerFunc {
 	return func(g *gin.Context) {
+		rest.SetTimeLimit(g, d)
 		ctx, cancel := context.WithTimeout(g.Request.Context(), d)
 		defer cancel()
-		s := stateOf(g)
-		s.untimed, s.timeout = g.Request.Context(), d
 		g.Request = g.Request.WithContext(ctx)
 		g.Next()
 	}

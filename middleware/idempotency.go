@@ -187,12 +187,15 @@ func digest(key, text string) string {
 // keepResponse stores a response in the transaction of ctx; see KeepResponse.
 type keepResponse func(ctx context.Context, status int, body []byte) error
 
+// keepKey is the key of gin.Context for the keepResponse of a request with an Idempotency-Key.
+const keepKey = "ginseng.keepResponse"
+
 // KeepResponse stores the response to a request in the transaction of ctx, if the request has an Idempotency-Key. A handler that
 // uses a transaction calls KeepResponse, so that the transaction stores both the changes and the response. TooManyRequests: the
 // response is larger than what the caller may still store.
 func KeepResponse(ctx context.Context, g *gin.Context, status int, body []byte) error {
-	if keep := stateOf(g).keep; keep != nil {
-		return keep(ctx, status, body)
+	if keep, ok := g.Get(keepKey); ok {
+		return keep.(keepResponse)(ctx, status, body)
 	}
 	return nil
 }
@@ -213,13 +216,13 @@ func (i *Idempotency) runAndStore(g *gin.Context, claim storedResponse) {
 	g.Request = g.Request.WithContext(ctx)
 	recorder := &responseRecorder{ResponseWriter: g.Writer, status: http.StatusOK}
 	kept := false
-	stateOf(g).keep = func(ctx context.Context, status int, body []byte) error {
+	g.Set(keepKey, keepResponse(func(ctx context.Context, status int, body []byte) error {
 		if err := i.take(claim.Owner, int64(len(body))); err != nil {
 			return err
 		}
 		kept = true
 		return i.store(ctx, claim.ID, status, g.Writer.Header(), body)
-	}
+	}))
 	func() {
 		g.Writer = recorder
 		defer func() { g.Writer = recorder.ResponseWriter }() // even after a panic

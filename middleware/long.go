@@ -38,7 +38,8 @@ func errClosing() error { return apperr.New(apperr.Unavailable, "The service is 
 // begin returns the context of a long response, which ends when the client disconnects or the server stops. The caller must call
 // end after the response.
 func (l *LongResponses) begin(g *gin.Context) (ctx context.Context, end func()) {
-	ctx, cancel := context.WithCancel(withoutTimeout(g))
+	untimed, _ := rest.WithoutTimeLimit(g)
+	ctx, cancel := context.WithCancel(untimed)
 	stop := context.AfterFunc(l.closing, cancel)
 	return ctx, func() { stop(); cancel() }
 }

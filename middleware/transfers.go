@@ -64,7 +64,7 @@ func (t *Transfers) begin(g *gin.Context, r *route.Route, received func(time.Dur
 		leave()
 	}
 	speed := newPace(t.window)
-	switch body := stateOf(g).body; {
+	switch body := bodyOf(g); {
 	case r.Download:
 		t.download(g, conn, limit, speed)
 	case body != nil:
@@ -114,13 +114,13 @@ type transferTime struct {
 
 // newTransferTime replaces the time limit of Timeout. stop must be called after the request.
 func newTransferTime(g *gin.Context) (limit *transferTime, stop func()) {
-	s := stateOf(g)
+	untimed, timeout := rest.WithoutTimeLimit(g)
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(g.Request.Context()))
-	unlink := context.AfterFunc(withoutTimeout(g), func() { cancel(context.Canceled) })
+	unlink := context.AfterFunc(untimed, func() { cancel(context.Canceled) })
 	g.Request = g.Request.WithContext(ctx)
-	limit = &transferTime{limit: s.timeout}
-	if s.timeout > 0 {
-		limit.timer = time.AfterFunc(s.timeout, func() { cancel(context.DeadlineExceeded) })
+	limit = &transferTime{limit: timeout}
+	if timeout > 0 {
+		limit.timer = time.AfterFunc(timeout, func() { cancel(context.DeadlineExceeded) })
 	}
 	return limit, func() {
 		limit.pause()
@@ -147,7 +147,7 @@ func (t *transferTime) resume(more time.Duration) {
 
 // storeTime returns how long storing the files of the request can take.
 func storeTime(g *gin.Context) time.Duration {
-	body := stateOf(g).body
+	body := bodyOf(g)
 	if body == nil || body.pace == nil {
 		return 0
 	}

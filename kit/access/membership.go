@@ -52,7 +52,7 @@ type memo struct {
 // ForRequest returns the caller of a request, which reads the memberships of the caller at most once. Copies of the result share
 // what the request has read, for example with the operations of a batch.
 func (p Principal) ForRequest() Principal {
-	if p.memo == nil {
+	if p.memo == nil && p.IsUser() { // other callers have no memberships
 		p.memo = &memo{}
 	}
 	return p

@@ -13,12 +13,14 @@
 package rest
 
 import (
+	"context"
 	"encoding/base64"
 	"maps"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
@@ -69,6 +71,9 @@ type request struct {
 
 	jsonOnly bool // see JSONOnly
 
+	untimed   context.Context // see SetTimeLimit; nil: the request has no time limit
+	timeLimit time.Duration
+
 	failure error // see Failure
 
 	stream *Stream // see SetStream
@@ -112,6 +117,22 @@ func Caller(g *gin.Context) access.Principal { return requestOf(g).caller }
 
 // SetCaller sets the authenticated caller. The request reads the memberships of the caller at most once.
 func SetCaller(g *gin.Context, caller access.Principal) { requestOf(g).caller = caller.ForRequest() }
+
+// SetTimeLimit stores the time limit that the context of the request is going to have. Call it before the context has the limit.
+func SetTimeLimit(g *gin.Context, limit time.Duration) {
+	r := requestOf(g)
+	r.untimed, r.timeLimit = g.Request.Context(), limit
+}
+
+// WithoutTimeLimit returns a context of the request that ends when the client disconnects, but not after the time limit, and the
+// limit; 0 means that the request has no limit.
+func WithoutTimeLimit(g *gin.Context) (context.Context, time.Duration) {
+	r := requestOf(g)
+	if r.untimed == nil {
+		return g.Request.Context(), 0
+	}
+	return r.untimed, r.timeLimit
+}
 
 // Client returns the client that sent the request. Trusted is false before authentication.
 func Client(g *gin.Context) access.Client {

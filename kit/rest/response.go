@@ -209,11 +209,11 @@ var recordTag = regexp.MustCompile(`^(?:W/)?"([0-9a-f]{24})-(\d{1,18})-\w+(?:\.[
 // RecordTag returns the ETag that Record sets. It has the ID and version of the record, the type of the view, and a digest of the
 // records that the view includes. The tag needs the ID because a path such as /users/me does not identify the record.
 func RecordTag(record store.Meta, view any) string {
-	tag := `"` + record.ID.Hex() + "-" + strconv.FormatInt(record.Version, 10) + "-" + typeTag(reflect.TypeOf(view))
+	var expand string
 	if v, ok := view.(interface{ ExpandTag() string }); ok {
-		tag += v.ExpandTag()
+		expand = v.ExpandTag()
 	}
-	return tag + `"`
+	return `"` + record.ID.Hex() + "-" + strconv.FormatInt(record.Version, 10) + "-" + typeTag(reflect.TypeOf(view)) + expand + `"`
 }
 
 // typeTag returns the part of an ETag that identifies the type of a view: its name or, for a type that is unnamed, generic or not
