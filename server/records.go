@@ -88,7 +88,7 @@ func (p program) importRecords(ctx context.Context, args []string, stdout, stder
 			_, _ = fmt.Fprintf(stderr, "%s:%d: %s\n", name, line, reason(err))
 		}
 	}
-	read := &meter{Reader: in, bar: progress.Start(stderr, "import", "kB", max(size/kilobyte, -1)), silent: size < 0}
+	read := &meter{Reader: in, bar: progress.Start(stderr, "import", "kB", max(size/kilobyte, -1))}
 	result, err := service.Import(ctx, read, o)
 	read.bar.Stop()
 	if rejected > maxPrinted {
@@ -256,21 +256,18 @@ func input(name string) (in io.Reader, size int64, closeFile func(), err error) 
 
 const kilobyte = 1000
 
-// meter shows how much of a file has been read, unless the size of the file is unknown.
+// meter shows how much of a file has been read.
 type meter struct {
 	io.Reader
-	bar    *progress.Bar
-	silent bool
-	read   int64
+	bar  *progress.Bar
+	read int64
 }
 
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
 	before := m.read / kilobyte
 	m.read += int64(n)
-	if !m.silent {
-		m.bar.Add(m.read/kilobyte - before)
-	}
+	m.bar.Add(m.read/kilobyte - before)
 	return n, err
 }
 

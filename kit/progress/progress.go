@@ -1,5 +1,5 @@
-// Package progress shows the progress of a long task. On a terminal, it shows a bar. Otherwise, it writes a line every ten
-// seconds.
+// Package progress shows the progress of a long task. On a terminal, it shows a bar. Otherwise, it writes a line at most
+// every ten seconds.
 package progress
 
 import (
@@ -60,12 +60,12 @@ func (b *Bar) Add(n int64) {
 		_ = b.bar.Add64(n)
 		return
 	}
-	if time.Since(b.printed) < lineInterval {
+	if b.total < 0 || time.Since(b.printed) < lineInterval {
 		return
 	}
 	b.printed = time.Now()
 	left := ""
-	if b.done > 0 {
+	if b.done > 0 && b.done <= b.total { // the work can grow meanwhile
 		rate := float64(b.done) / time.Since(b.started).Seconds()
 		remaining := time.Duration(float64(b.total-b.done) / rate * float64(time.Second))
 		left = fmt.Sprintf(", %v left", remaining.Round(time.Second))

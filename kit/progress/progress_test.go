@@ -37,13 +37,30 @@ func TestNothingDone(t *testing.T) {
 	})
 }
 
+// TestMoreThanTotal checks that a line has no remaining time if more than the total is done, because the work grew meanwhile.
+func TestMoreThanTotal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		b := Start(&out, "export", "records", 1000)
+		time.Sleep(lineInterval)
+		b.Add(1001)
+		if want := "export: 1,001 of 1,000 records\n"; out.String() != want {
+			t.Errorf("the output is %q, want %q", &out, want)
+		}
+	})
+}
+
 func TestUnknownTotal(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	Start(&out, "creating indexes", "", -1).Stop()
-	if want := "creating indexes: 0s\n"; out.String() != want {
-		t.Errorf("the output is %q, want %q", &out, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		b := Start(&out, "import", "kB", -1)
+		time.Sleep(lineInterval)
+		b.Add(1)
+		b.Stop()
+		if want := "import: 10s\n"; out.String() != want {
+			t.Errorf("the output is %q, want %q", &out, want)
+		}
+	})
 }
 
 func TestIsTerminal(t *testing.T) {
