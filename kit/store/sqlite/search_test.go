@@ -261,14 +261,11 @@ func TestCostlySearch(t *testing.T) {
 // occupy calls do while all connections of a pool are in use.
 func occupy(t *testing.T, r *readers, do func()) {
 	t.Helper()
-	var held []*conn
 	for range cap(r.idle) {
-		held = append(held, <-r.idle)
+		c := <-r.idle
+		defer func() { r.idle <- c }()
 	}
 	do()
-	for _, c := range held {
-		r.idle <- c
-	}
 }
 
 // TestCommonWords checks that wordCounts keeps common words, but only a limited number, and forgets a word that has become
