@@ -29,7 +29,7 @@ type staged struct {
 func (r *Reservation) Receive(ctx context.Context, body io.Reader, field Field, name, declared string) (_ *File, err error) {
 	spool, err := r.files.spools.create()
 	if err != nil {
-		return nil, Unavailable(errors.Join(errNoRoom, err))
+		return nil, Unavailable(err)
 	}
 	f := &File{staged: &staged{reservation: r, file: spool}}
 	defer func() {

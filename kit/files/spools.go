@@ -37,10 +37,11 @@ func (s *spools) create() (*os.File, error) {
 		return nil, errClosed
 	}
 	file, err := os.CreateTemp(s.dir, spoolPrefix)
-	if err == nil {
-		s.names[file.Name()] = true
+	if err != nil {
+		return nil, errors.Join(errNoRoom, err)
 	}
-	return file, err
+	s.names[file.Name()] = true
+	return file, nil
 }
 
 // remove closes and removes a file. Put may have moved it: then there is nothing to remove.
