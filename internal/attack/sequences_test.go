@@ -13,6 +13,7 @@ import (
 
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/store"
 	"example.com/ginseng/kit/store/engines"
 	"example.com/ginseng/modules/user"
@@ -199,7 +200,7 @@ type ownEmails struct {
 }
 
 func (d ownEmails) Open(spec store.Spec) store.Engine {
-	if spec.Name == "emails" {
+	if spec.Name == email.Collection {
 		spec.Name += fmt.Sprint("-", d.number)
 	}
 	return d.DB.Open(spec)

@@ -89,6 +89,9 @@ type Row struct {
 	LeasedUntil   *store.Time `json:"leasedUntil"` // during an attempt, the end of its lease; nil: no attempt is in progress
 }
 
+// Collection is the name of the collection of the rows.
+const Collection = "emails"
+
 // QueueOptions are the arguments of NewQueue.
 type QueueOptions struct {
 	DB      store.DB
@@ -137,7 +140,7 @@ type Queue struct {
 func NewQueue(o QueueOptions) *Queue {
 	q := &Queue{
 		sender: o.Sender, keys: o.Keys, now: o.Now, log: o.Log, backoff: o.Backoff, builders: map[string]Builder{},
-		rows:  store.Open[Row](o.DB, store.Spec{Name: "emails", Indexes: []store.Index{{Fields: []string{"nextAttemptAt"}}, {Fields: []string{"status", "createdAt"}}, {Fields: []string{"createdAt"}}}}),
+		rows:  store.Open[Row](o.DB, store.Spec{Name: Collection, Indexes: []store.Index{{Fields: []string{"nextAttemptAt"}}, {Fields: []string{"status", "createdAt"}}, {Fields: []string{"createdAt"}}}}),
 		slots: make(chan struct{}, parallel), idle: make(chan struct{}), counted: -1,
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "emails_total", Help: "Emails by outcome: sent, or failed without further attempts.",

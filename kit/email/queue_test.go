@@ -313,6 +313,22 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// TestFailedWhileFull checks that a queue of emailtest.Full keeps its failed emails.
+func TestFailedWhileFull(t *testing.T) {
+	t.Parallel()
+	b := newBenchOn(t, emailtest.Full(testdb.Open(t)))
+	q := b.queue(&fake{fails: []error{errNo}})
+	now := store.At(b.clock.Now())
+	b.must(q.Rows().Insert(t.Context(), email.Row{Meta: store.NewMeta(store.NewID(), now), Kind: "always", Status: email.Pending, NextAttemptAt: &now}))
+	b.check(q)
+	if rows := b.rows(q); len(rows) != 1 || rows[0].Status != email.Failed {
+		t.Errorf("the emails are %+v, want one that has failed", rows)
+	}
+	if text := b.log.text(); !strings.Contains(text, "permanent error") {
+		t.Errorf("the log is %q", text)
+	}
+}
+
 // TestTogether: an email is stored and sent with the record that causes it, or not at all.
 func TestTogether(t *testing.T) {
 	t.Parallel()

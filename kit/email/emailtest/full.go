@@ -3,6 +3,7 @@ package emailtest
 import (
 	"context"
 
+	"example.com/ginseng/kit/email"
 	"example.com/ginseng/kit/store"
 )
 
@@ -13,7 +14,7 @@ type full struct{ store.DB }
 
 func (d full) Open(spec store.Spec) store.Engine {
 	engine := d.DB.Open(spec)
-	if spec.Name == "emails" {
+	if spec.Name == email.Collection {
 		return fullQueue{engine}
 	}
 	return engine
@@ -22,7 +23,7 @@ func (d full) Open(spec store.Spec) store.Engine {
 type fullQueue struct{ store.Engine }
 
 func (q fullQueue) List(ctx context.Context, query store.Query, next func() any) (int64, error) {
-	if next == nil {
+	if next == nil && query.Filter == store.Eq("status", email.Pending) { // Enqueue counts the waiting emails
 		return 1e9, nil
 	}
 	return q.Engine.List(ctx, query, next)
