@@ -8,7 +8,8 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Reference declares a field that refers to records of a Target. The field is a store.ID, a *store.ID or a []store.ID.
+// Reference declares a field that refers to records of a Target. The field is a store.ID, a *store.ID or a []store.ID. For Under and
+// Group, it must be a store.ID.
 type Reference struct {
 	field    string
 	target   Target

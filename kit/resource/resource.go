@@ -127,7 +127,11 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 			c.Members(r.field, r.groups)
 		}
 		r.index = indexOf(reflect.TypeFor[D](), r.field)
-		r.isList = reflect.TypeFor[D]().FieldByIndex(r.index).Type == reflect.TypeFor[[]store.ID]()
+		fieldType := reflect.TypeFor[D]().FieldByIndex(r.index).Type
+		if (r.parent != nil || r.groups != nil) && fieldType != reflect.TypeFor[store.ID]() {
+			panic(fmt.Sprintf("resource: the field %s of %s must be a store.ID, because a record has exactly one parent and one group", r.field, spec.Name))
+		}
+		r.isList = fieldType == reflect.TypeFor[[]store.ID]()
 		if r.onDelete != Keep {
 			from := referrer[D]{c, r}
 			r.target.referredBy(from.plan, from.removeReferring, from.restrict)

@@ -232,28 +232,61 @@ func TestParentNeverChanges(t *testing.T) {
 	}
 }
 
-// TestForbidden changes the record of another user. The error must name only admins, because every rule here allows admins.
+// TestForbidden changes the record of another user. The error names admins if the rule allows admins. A collection cannot find out
+// whom else a rule allows, so the error must name nobody else.
 func TestForbidden(t *testing.T) {
 	w := newWorld(t)
 	for _, test := range []struct {
-		change Access
-		nurse  apperr.Code
+		change       Access
+		nurse, admin apperr.Code
 	}{
-		{Own, apperr.Forbidden},
-		{Admins, apperr.Forbidden},
-		{Roles("nurse", "doctor"), ""},
-		{OwnOr("nurse"), ""},
+		{Own, apperr.Forbidden, ""},
+		{Admins, apperr.Forbidden, ""},
+		{Roles("nurse", "doctor"), "", ""},
+		{OwnOr("nurse"), "", ""},
+		{Master, apperr.Forbidden, apperr.Forbidden},
 	} {
 		c := w.open("nodes", Public, test.change)
 		_, err := c.Update(t.Context(), bob, w.add(c, node{UserID: alice.UserID}), nil)
 		w.want(err, apperr.Forbidden)
-		if err == nil || strings.Contains(err.Error(), "owner") || !strings.Contains(err.Error(), "An admin can") {
+		if err == nil || strings.Contains(err.Error(), "owner") || strings.Contains(err.Error(), "An admin can") != (test.admin == "") {
 			t.Errorf("the error is %v", err)
 		}
 		_, err = c.Update(t.Context(), nurse, w.add(c, node{UserID: alice.UserID}), nil)
 		w.want(err, test.nurse)
 		_, err = c.Update(t.Context(), admin, w.add(c, node{UserID: alice.UserID}), nil)
-		w.want(err, "")
+		w.want(err, test.admin)
+	}
+}
+
+// TestFieldTypes checks which types the field of a reference can have: a record has exactly one parent, and exactly one group.
+func TestFieldTypes(t *testing.T) {
+	w := newWorld(t)
+	team := w.open("teams", Public, Admins)
+	for name, test := range map[string]struct {
+		reference Reference
+		ok        bool
+	}{
+		"id":                    {To("to", team, Restrict), true},
+		"pointer":               {To("maybe", team, Restrict), true},
+		"list":                  {To("many", team, Restrict), true},
+		"string":                {To("name", team, Restrict), false},
+		"unknown":               {To("none", team, Restrict), false},
+		"parent":                {Under("to", team), true},
+		"pointer to the parent": {Under("maybe", team), false},
+		"list of parents":       {Under("many", team), false},
+		"group":                 {Group("to", team, &teams{}, Cascade), true},
+		"pointer to the group":  {Group("maybe", team, &teams{}, Cascade), false},
+		"list of groups":        {Group("many", team, &teams{}, Cascade), false},
+	} {
+		func() {
+			defer func() {
+				if problem := recover(); (problem == nil) != test.ok {
+					t.Errorf("%s: Open panics with %v", name, problem)
+				}
+			}()
+			w.open(strings.ReplaceAll(name, " ", "-"), Public, Public, test.reference)
+		}()
 	}
 }
 

@@ -131,17 +131,26 @@ func (c *Collection[D]) explain(
 		return err
 	}
 	if _, err := c.all.First(ctx, store.And(store.Eq("id", id), changeable)); err != nil {
-		return apperr.Replace(err, apperr.NotFound, c.forbidden())
+		return apperr.Replace(err, apperr.NotFound, c.forbidden(ctx, method))
 	}
 	return cmp.Or(versions.Check(store.VersionOf(doc)), error(store.ErrNotFound)) // changed or deleted in the meantime
 }
 
-// forbidden returns the error of a caller who may see a record, but not change it. In a group, "admin" can be the role of a member.
-func (c *Collection[D]) forbidden() error {
-	if c.group() != nil {
-		return apperr.New(apperr.Forbidden, "You may see this record, but not change it. A member of the organization that owns it can, if their role allows it.")
+// forbidden returns the error of a caller who may see a record, but not change it with the method. It names an admin, or a member of
+// the group, only if the method allows admins. In a group, "admin" can be the role of a member.
+func (c *Collection[D]) forbidden(ctx context.Context, method Method) error {
+	byAdmin, err := c.changeable(ctx, access.Principal{UserID: store.NewID(), Role: access.RoleAdmin}, method)
+	message := "You may see this record, but not change it."
+	switch {
+	case err != nil:
+		return err
+	case !selects(byAdmin, nil):
+	case c.group() != nil:
+		message += " A member of the organization that owns it can, if their role allows it."
+	default:
+		message += " An admin can change it."
 	}
-	return apperr.New(apperr.Forbidden, "You may see this record, but not change it. An admin can change it.")
+	return apperr.New(apperr.Forbidden, "%s", message)
 }
 
 // changesReference reports whether one of the changes sets a reference.
