@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync"
 
 	"example.com/ginseng/kit/apperr"
 )
@@ -15,7 +14,6 @@ import (
 // staged are the bytes of a File that Receive has written to a temporary file.
 type staged struct {
 	reservation *Reservation
-	mu          sync.Mutex
 	file        *os.File // nil after Discard
 	stored      bool     // Put has stored the bytes
 }
@@ -94,19 +92,12 @@ func (f *File) IsStaged() bool {
 	if f == nil || f.staged == nil {
 		return false
 	}
-	f.staged.mu.Lock()
-	defer f.staged.mu.Unlock()
 	return f.staged.file != nil && !f.staged.stored
 }
 
 // Discard removes the temporary file of Receive. It does not remove what Put has stored. It may be called repeatedly.
 func (f *File) Discard() {
-	if f == nil || f.staged == nil {
-		return
-	}
-	f.staged.mu.Lock()
-	defer f.staged.mu.Unlock()
-	if f.staged.file == nil {
+	if f == nil || f.staged == nil || f.staged.file == nil {
 		return
 	}
 	f.staged.reservation.files.spools.remove(f.staged.file)
