@@ -196,10 +196,11 @@ func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc 
 	return invalid(unknown)
 }
 
-// maxChecked is the maximum number of IDs that checkAll looks up with one query.
+// maxChecked is the maximum number of IDs that checkAll looks up with one query. A record can have a long list of IDs.
 const maxChecked = 500
 
-// checkAll returns for each of the new records the error of mayChangeParent or of check. The caller must act for all users.
+// checkAll returns for each of the new records the error of mayChangeParent or of check. There are at most
+// maxChecked records. The caller must act for all users.
 func (c *Collection[D]) checkAll(ctx context.Context, caller access.Principal, docs []store.Document) ([]error, error) {
 	errs := make([]error, len(docs))
 	parents := map[store.ID]error{}
