@@ -42,12 +42,25 @@ func roomHandler(i *Idempotency, db store.DB, ran *int) http.Handler {
 	return engine
 }
 
-// TestRoom stores responses until the limit of their owner is reached, also on a second instance, and after they have expired.
+// sendAs sends a POST request of the caller, with a key if it is not empty.
+func sendAs(instance http.Handler, path, caller, key string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("POST", path, strings.NewReader("a=1"))
+	r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Caller": {caller}}
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	w := httptest.NewRecorder()
+	instance.ServeHTTP(w, r)
+	return w
+}
+
+// TestRoom checks that an owner can store responses up to maxStored bytes, that all instances count them, and that expired
+// responses do not count.
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
 	now, ran := time.Now(), 0
-	var i *Idempotency
+	var i *Idempotency // the newest instance
 	newInstance := func() http.Handler {
 		i = NewIdempotency(db, []string{"secret"}, func() time.Time { return now })
 		return roomHandler(i, db, &ran)
@@ -57,7 +70,9 @@ func TestRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	ada, eve := store.NewID().Hex(), store.NewID().Hex()
-	for _, owner := range []string{ada, ""} { // room for three responses; the limit does not apply to the master key
+	// Room for three and a half responses: a response in a transaction must fit, another may exceed the limit. The master key has
+	// no limit.
+	for _, owner := range []string{ada, ""} {
 		stored := storedResponse{
 			Meta: store.NewMeta(store.NewID(), store.At(now)), Key: "stored by " + owner, Owner: owner, ExpiresAt: store.At(now.Add(responseTTL)),
 			Size: maxStored - 3*roomResponse - roomResponse/2,
@@ -77,8 +92,8 @@ func TestRoom(t *testing.T) {
 		{"first", one, "/plain", ada, "1", 200},
 		{"second", one, "/atomic", ada, "2", 200},
 		{"third, on another instance", two, "/plain", ada, "3", 200},
-		{"fourth, counted on the other instance", two, "/atomic", ada, "4", 429},
-		{"fourth, again", two, "/atomic", ada, "4", 429},
+		{"fourth, in a transaction: does not fit", two, "/atomic", ada, "4", 429},
+		{"fourth, in a transaction: does not fit, again", two, "/atomic", ada, "4", 429},
 		{"crosses the limit", two, "/plain", ada, "5", 200},
 		{"no room", two, "/plain", ada, "6", 429},
 		{"no room on a third instance", newInstance(), "/plain", ada, "6", 429},
@@ -91,14 +106,8 @@ func TestRoom(t *testing.T) {
 		{"master key, 3", one, "/plain", "master", "3", 200},
 		{"master key, 4", one, "/plain", "master", "4", 200},
 	} {
-		r := httptest.NewRequest("POST", test.path, strings.NewReader("a=1"))
-		r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Caller": {test.caller}}
-		if test.key != "" {
-			r.Header.Set("Idempotency-Key", test.key)
-		}
 		before := ran
-		w := httptest.NewRecorder()
-		test.instance.ServeHTTP(w, r)
+		w := sendAs(test.instance, test.path, test.caller, test.key)
 		if w.Code != test.status {
 			t.Errorf("%s: status %d, want %d: %.200s", test.name, w.Code, test.status, w.Body)
 		}
@@ -110,11 +119,7 @@ func TestRoom(t *testing.T) {
 		}
 	}
 	now = now.Add(responseTTL)
-	r := httptest.NewRequest("POST", "/plain", strings.NewReader("a=1"))
-	r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Caller": {ada}, "Idempotency-Key": {"7"}}
-	w := httptest.NewRecorder()
-	one.ServeHTTP(w, r)
-	if w.Code != 200 {
+	if w := sendAs(two, "/plain", ada, "7"); w.Code != 200 { // two has no room in memory
 		t.Errorf("after a day: status %d", w.Code)
 	}
 }
