@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/mail"
 	"net/textproto"
@@ -20,10 +22,10 @@ const smtpTimeout = 30 * time.Second
 
 // smtpSender sends each email over a new SMTP connection.
 type smtpSender struct {
-	route
-	from *mail.Address
-	tls  *tls.Config
-	dial func(ctx context.Context, network, address string) (net.Conn, error)
+	route // the parsed MAIL_URL
+	from  *mail.Address
+	tls   *tls.Config
+	dial  func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 func newSMTP(r route, from *mail.Address, o Options) *smtpSender {
@@ -87,20 +89,21 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, error) {
 		gomail.WithTimeout(smtpTimeout),
 		gomail.WithTLSConfig(s.tls),
 		gomail.WithTLSPolicy(s.policy()),
+		// with a function that dials, the library does not start TLS, and its address of an IPv6 host has no brackets
 		gomail.WithDialContextFunc(func(dialCtx context.Context, network, _ string) (net.Conn, error) {
 			conn, err := s.dial(dialCtx, network, net.JoinHostPort(s.host, strconv.Itoa(s.port)))
 			if err != nil {
-				return nil, err
+				return nil, dialError{err}
 			}
 			context.AfterFunc(ctx, func() { _ = conn.Close() })
 			if s.scheme == schemeSMTPS {
-				conn = tls.Client(conn, s.tls)
+				return tls.Client(conn, s.tls), nil
 			}
 			return conn, nil
 		}),
 	}
 	if s.scheme == schemeSMTPS {
-		options = append(options, gomail.WithSSL())
+		options = append(options, gomail.WithSSL()) // no STARTTLS
 	}
 	if s.user != "" {
 		options = append(options, gomail.WithUsername(s.user), gomail.WithPassword(s.password),
@@ -108,6 +111,9 @@ func (s *smtpSender) client(ctx context.Context) (*gomail.Client, error) {
 	}
 	return gomail.NewClient(s.host, options...)
 }
+
+// dialError is an error of Options.Dial.
+type dialError struct{ error }
 
 // policy requires STARTTLS if a password is sent over a network. Otherwise, the client uses STARTTLS if the server offers it.
 func (s *smtpSender) policy() gomail.TLSPolicy {
@@ -118,18 +124,42 @@ func (s *smtpSender) policy() gomail.TLSPolicy {
 }
 
 // smtpError returns an error with the code of the response, if there is a response. The error omits the message of the
-// response, which can quote the email. An error with a code 5yz is permanent (RFC 5321 section 4.2.1).
+// response, which can quote the email, also in errors of the library. An error with a code 5yz is permanent (RFC 5321 section 4.2.1).
 func smtpError(err error) error {
 	var sending *gomail.SendError
 	var reply *textproto.Error
 	switch {
 	case errors.As(err, &sending) && sending.ErrorCode() != 0:
-		return failed(sending.ErrorCode()/100 == 5, "the email server responded %d %s to: %s",
-			sending.ErrorCode(), sending.EnhancedStatusCode(), sending.Reason)
+		code := strings.TrimSpace(fmt.Sprint(sending.ErrorCode(), " ", sending.EnhancedStatusCode()))
+		return failed(sending.ErrorCode()/100 == 5, "the email server responded %s to: %s", code, sending.Reason)
 	case errors.As(err, &sending):
 		return failed(false, "the connection to the email server failed at: %s", sending.Reason)
 	case errors.As(err, &reply):
-		return failed(reply.Code/100 == 5, "the email server responded %d to greeting, STARTTLS or AUTH", reply.Code)
+		return failed(reply.Code/100 == 5, "the email server responded %d before the email was sent (greeting, EHLO, STARTTLS or AUTH)", reply.Code)
 	}
-	return failed(false, "the email server is unavailable: %w", err)
+	if cause := unavailable(err); cause != nil {
+		return failed(false, "the email server is unavailable: %w", cause)
+	}
+	return failed(false, "the email server offers no STARTTLS, which a password requires, or no AUTH with SCRAM-SHA-256, PLAIN or LOGIN, or has sent an unexpected response")
+}
+
+// unavailable returns the error of the network or of TLS in the chain of err, or nil.
+func unavailable(err error) error {
+	var dial dialError
+	var network net.Error
+	var certificate *tls.CertificateVerificationError
+	var noTLS tls.RecordHeaderError
+	switch {
+	case errors.As(err, &dial):
+		return dial.error
+	case errors.As(err, &network):
+		return network
+	case errors.As(err, &certificate):
+		return certificate
+	case errors.As(err, &noTLS):
+		return noTLS
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return io.ErrUnexpectedEOF
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package email_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/x509"
@@ -175,8 +176,8 @@ func TestPasswordNeedsTLS(t *testing.T) {
 	far := strings.Replace(server.URL(), "127.0.0.1", "mail.test", 1)
 	err := sender(t, far, server.RootCAs, dialTo(server.Address, &r)).Send(t.Context(), letter)
 	fails(t, err, false)
-	if !strings.Contains(err.Error(), "STARTTLS") {
-		t.Errorf("the error does not mention STARTTLS: %v", err)
+	if !strings.Contains(err.Error(), "STARTTLS") || strings.Contains(err.Error(), "unavailable") {
+		t.Errorf("the error does not mention STARTTLS, or the server is unavailable: %v", err)
 	}
 	if said := r.text(); !strings.Contains(said, "EHLO") || strings.Contains(said, "AUTH") || strings.Contains(said, "MAIL") {
 		t.Errorf("the client sent:\n%s", said)
@@ -217,10 +218,10 @@ func TestCertificate(t *testing.T) {
 // TestRejected: an error with a code 5yz is permanent, an error with 4yz is not, and neither contains the server's message.
 func TestRejected(t *testing.T) {
 	t.Parallel()
-	response := func(code int) func(*emailtest.SMTP) {
+	response := func(code int, enhanced smtp.EnhancedCode) func(*emailtest.SMTP) {
 		return func(s *emailtest.SMTP) {
 			s.Recipient = func(to string) error {
-				return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: to + ": no, because of " + link}
+				return &smtp.SMTPError{Code: code, EnhancedCode: enhanced, Message: to + ": no, because of " + link}
 			}
 		}
 	}
@@ -231,8 +232,11 @@ func TestRejected(t *testing.T) {
 		permanent bool
 		want      string
 	}{
-		{"unknown recipient", response(550), nil, true, "550 5.1.1"},
-		{"greylisted", response(451), nil, false, "451 4.1.1"},
+		{"unknown recipient", response(550, smtp.EnhancedCode{5, 1, 1}), nil, true, "550 5.1.1 to"},
+		{"greylisted", response(451, smtp.EnhancedCode{4, 1, 1}), nil, false, "451 4.1.1 to"},
+		{"no enhanced code", response(550, smtp.NoEnhancedCode), nil, true, "550 to"},
+		{"no TLS", func(s *emailtest.SMTP) { s.NoTLS = true }, func(u string) string { return strings.Replace(u, "smtp:", "smtps:", 1) }, false, "TLS handshake"},
+		{"no passwords", func(s *emailtest.SMTP) { s.NoTLS = true }, func(u string) string { return strings.Replace(u, "//", "//u:hunter2@", 1) }, false, "offers no"},
 		{"wrong password", func(s *emailtest.SMTP) { s.User, s.Password = "u", "x" }, func(u string) string { return strings.Replace(u, "u:x@", "u:hunter2@", 1) }, true, "535"},
 		{"password missing", func(s *emailtest.SMTP) { s.User, s.Password = "u", "x" }, func(u string) string { return strings.Replace(u, "u:x@", "", 1) }, true, "502"},
 	} {
@@ -249,6 +253,44 @@ func TestRejected(t *testing.T) {
 				t.Errorf("no %s in %v", c.want, err)
 			}
 			server.None(t)
+		})
+	}
+}
+
+// TestUnexpectedResponse sends responses that the library quotes in its errors.
+func TestUnexpectedResponse(t *testing.T) {
+	t.Parallel()
+	for name, responses := range map[string][]string{
+		"none":     nil,
+		"greeting": {"Hello ada"},
+		"EHLO":     {"220 x", "ada", "ada"},
+		"AUTH":     {"220 x", "250-x\r\n250 AUTH LOGIN", "334 eA==", "334 eA==", "334 YWRh", "501 x"}, // YWRh is ada
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = listener.Close() }()
+			go func() {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				defer func() { _ = conn.Close() }()
+				lines := bufio.NewScanner(conn)
+				for _, response := range responses {
+					if _, err := io.WriteString(conn, response+"\r\n"); err != nil || !lines.Scan() {
+						return
+					}
+				}
+			}()
+			err = sender(t, "smtp://u:hunter2@"+listener.Addr().String(), nil, nil).Send(t.Context(), letter)
+			fails(t, err, false)
+			if !strings.Contains(err.Error(), map[bool]string{true: "unavailable: unexpected EOF", false: "unexpected response"}[responses == nil]) {
+				t.Error(err)
+			}
 		})
 	}
 }
