@@ -62,7 +62,9 @@ func (l *csvLines) next() (byte, error) {
 
 // count updates the place and the numbers. It fails if the record exceeds a limit.
 func (l *csvLines) count(b byte) error {
-	l.size++
+	if b != '\r' || l.place == quoted { // outside quotes, next returns a carriage return only before a line feed
+		l.size++
+	}
 	if b == ',' && l.place != quoted {
 		l.commas++
 	}

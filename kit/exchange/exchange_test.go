@@ -124,6 +124,7 @@ func TestReadErrors(t *testing.T) {
 		want   []Record // a Record without JSON stands for any error
 	}{
 		{NDJSON, "\n{\"a\":1}\r\n\n  \nnonsense", []Record{{Line: 2, Number: 1, JSON: []byte(`{"a":1}`)}, {Line: 5, Number: 2, JSON: []byte("nonsense")}}},
+		{NDJSON, strings.Repeat("x", MaxLine) + "\r\n", []Record{{Line: 1, Number: 1, JSON: []byte(strings.Repeat("x", MaxLine))}}},
 		{NDJSON, strings.Repeat("x", MaxLine+1) + "\n{}", []Record{{Line: 1, Number: 1}, {Line: 2, Number: 2, JSON: []byte("{}")}}},
 		{CSV, "\xef\xbb\xbfint,text,other\n5,\"a\nb\",'=\nx,,\n1\n\"\xff\",,\n2,,", []Record{
 			{Line: 2, Number: 1, JSON: []byte(`{"int":5,"text":"a\nb","other":"="}`)},
@@ -197,6 +198,7 @@ func TestLimits(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x\n", 50) + strings.Repeat("x", MaxLine-200)
 	for line, want := range map[string]string{
+		strings.Repeat("x", MaxLine) + "\r\n":          "",
 		`"` + long + "\"\n":                            "",
 		`"` + long + strings.Repeat("x", 200) + "\"\n": "line 3 is longer than 16777216 bytes",
 		strings.Repeat(",", MaxColumns) + "\n":         "line 3 has more than 1000 fields",

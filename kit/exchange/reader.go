@@ -19,7 +19,7 @@ import (
 
 // Limits of a file.
 const (
-	MaxLine    = 16 << 20 // bytes of a line of NDJSON, or of a record of CSV
+	MaxLine    = 16 << 20 // bytes of a line of NDJSON, or of a record of CSV, without the line end
 	MaxColumns = 1000     // fields of a record of CSV
 )
 
@@ -151,12 +151,12 @@ func (r *Reader) record(line int, object []byte, err error) Record {
 func (r *Reader) readLine() (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.lines.ReadSlice('\n')
-		if tooLong = tooLong || len(line)+len(part) > MaxLine; !tooLong {
+		if tooLong = tooLong || len(line)+len(part) > MaxLine+len("\r\n"); !tooLong {
 			line = append(line, part...)
 		}
 		switch {
 		case err == nil, errors.Is(err, io.EOF) && (len(line) > 0 || tooLong):
-			return line, tooLong, nil
+			return line, tooLong || len(bytes.TrimRight(line, "\r\n")) > MaxLine, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, false, err
 		}

@@ -84,7 +84,7 @@ func (c *Collection[D]) listFiles(ctx context.Context, q store.Query) ([]files.R
 }
 
 // putFiles stores the bytes of the files in doc that were received with the request. It must not run in a transaction. The caller
-// then attaches the files, or removes them.
+// then attaches the files, or removes them. If putFiles fails, it has removed them.
 func (c *Collection[D]) putFiles(ctx context.Context, caller access.Principal, doc D) error {
 	for _, f := range c.fileFields {
 		if err := c.putField(ctx, caller, store.IDOf(doc), f, f.of(doc)); err != nil {

@@ -23,10 +23,10 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 		return caller.Restriction.Err
 	}
 	if list := c.filesOf(doc); slices.ContainsFunc(list, isStaged) {
-		err := c.putFiles(ctx, caller, doc)
-		if err == nil {
-			err = c.create(ctx, caller, doc)
+		if err := c.putFiles(ctx, caller, doc); err != nil {
+			return err
 		}
+		err := c.create(ctx, caller, doc)
 		if err != nil {
 			c.files.Remove(ctx, err, list...)
 		}

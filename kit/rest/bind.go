@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"mime/multipart"
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -112,7 +114,7 @@ func (p Params) decodeFields(dst any, partial bool) (given []string, fieldErrs [
 	value := reflect.ValueOf(dst).Elem()
 	for _, f := range fieldsOf(value.Type()) {
 		target := value.FieldByIndex(f.index)
-		isGiven, empty, invalid := p.decodeField(f, target)
+		isGiven, empty, invalid := p.decodeField(&f, target)
 		switch {
 		case invalid != nil:
 		case !empty:
@@ -134,7 +136,7 @@ func parseForm(body []byte) (url.Values, error) {
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, malformed("The body is not a valid form: a name=value pair is not percent-encoded correctly.").WithCause(err)
+		return nil, malformed("The body is not a valid form: its name=value pairs must be percent-encoded and separated by &.").WithCause(err)
 	}
 	return form, nil
 }
@@ -202,6 +204,8 @@ type field struct {
 	required bool
 	rules    string // the rules of the validate tag, without required
 	doc      string // the doc tag: a description of the field
+
+	positions []int // in the request, of the items of the decoded list; nil until setList
 }
 
 // describe adds the description of the field to the messages of the errors.
@@ -227,9 +231,14 @@ func fieldsOf(t reflect.Type) []field {
 		if f.Anonymous {
 			continue
 		}
-		rules, required := strings.CutPrefix(f.Tag.Get("validate"), "required")
+		rules := f.Tag.Get("validate")
+		first, others, _ := strings.Cut(rules, ",")
+		required := first == "required"
+		if required {
+			rules = others
+		}
 		fields = append(fields, field{
-			index: f.Index, name: store.FieldName(f), trim: f.Tag.Get("trim") != "no", required: required, rules: strings.TrimPrefix(rules, ","),
+			index: f.Index, name: store.FieldName(f), trim: f.Tag.Get("trim") != "no", required: required, rules: rules,
 			nfc:    f.Tag.Get("unicode") == "NFC",
 			parser: f.Type.Implements(parserType) || reflect.PointerTo(f.Type).Implements(parserType),
 			file:   f.Type == fileType || f.Type == filesType,
@@ -241,10 +250,10 @@ func fieldsOf(t reflect.Type) []field {
 }
 
 // decodeField decodes a parameter into dst. given reports whether the request has the parameter. empty reports whether the
-// parameter is absent, null or empty; if so, dst keeps the default.
-func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, fieldErrs []apperr.Field) {
+// parameter is absent, null or empty; if so, or if there are errors, dst keeps the default.
+func (p Params) decodeField(f *field, dst reflect.Value) (given, empty bool, fieldErrs []apperr.Field) {
 	if f.file {
-		return p.decodeFile(f, dst)
+		return p.decodeFile(*f, dst)
 	}
 	raw, inJSON := p.json[f.name]
 	texts, inForm := p.form[f.name]
@@ -258,32 +267,38 @@ func (p Params) decodeField(f field, dst reflect.Value) (given, empty bool, fiel
 	if isEmpty || string(raw) == "null" {
 		return true, true, nil
 	}
-	if f.parser && raw != nil {
-		target := allocate(dst).Addr().Interface()
-		parse := target.(Parser).ParseInput
-		if object, ok := target.(*store.Object); ok && p.merge {
-			parse = object.ParseMerge
-		}
-		fieldErrs = parse(f.name, raw)
-		for i := range fieldErrs {
-			fieldErrs[i].In = "body"
-		}
-		return true, false, fieldErrs
-	}
 	value := reflect.New(dst.Type()).Elem()
 	target := allocate(value)
-	if inForm {
+	switch {
+	case f.parser && raw != nil: // fromForm rejects a repeated form parameter, which has no raw
+		fieldErrs = p.callParser(*f, raw, target)
+	case inForm:
 		fieldErrs = f.bodyErrors(f.fromForm(texts, target))
-	} else {
+	default:
 		fieldErrs = f.bodyErrors(f.fromJSON(string(raw), target))
 	}
-	if kind := target.Kind(); (kind == reflect.String || kind == reflect.Slice) && target.Len() == 0 {
-		return true, true, fieldErrs
+	if fieldErrs != nil {
+		return true, false, fieldErrs
 	}
-	if fieldErrs == nil {
-		dst.Set(value)
+	if kind := target.Kind(); !f.parser && (kind == reflect.String || kind == reflect.Slice) && target.Len() == 0 {
+		return true, true, nil
 	}
-	return true, false, fieldErrs
+	dst.Set(value)
+	return true, false, nil
+}
+
+// callParser decodes raw into dst, which implements Parser.
+func (p Params) callParser(f field, raw json.RawMessage, dst reflect.Value) []apperr.Field {
+	target := dst.Addr().Interface()
+	parse := target.(Parser).ParseInput
+	if object, ok := target.(*store.Object); ok && p.merge {
+		parse = object.ParseMerge
+	}
+	fieldErrs := parse(f.name, raw)
+	for i := range fieldErrs {
+		fieldErrs[i].In = "body"
+	}
+	return fieldErrs
 }
 
 // check checks value against the rules of the field, and returns the errors.
@@ -298,7 +313,13 @@ func (f field) check(value reflect.Value) (fieldErrs []apperr.Field) {
 	}
 	for _, v := range violations {
 		fieldErr := violation(v)
-		fieldErr.In, fieldErr.Param = "body", f.name+v.Field() // v.Field() is "", or the index of an item of a list, such as [0]
+		fieldErr.In, fieldErr.Param = "body", f.name
+		if item, err := strconv.Atoi(strings.Trim(v.Field(), "[]")); err == nil { // v.Field() is "", or the index of an item of a list, such as [0]
+			if f.positions != nil {
+				item = f.positions[item]
+			}
+			fieldErr.Param = fmt.Sprintf("%s[%d]", f.name, item)
+		}
 		fieldErrs = append(fieldErrs, fieldErr)
 	}
 	return fieldErrs
@@ -323,7 +344,7 @@ func allocate(dst reflect.Value) reflect.Value {
 	return dst
 }
 
-func (f field) fromForm(texts []string, dst reflect.Value) *apperr.Field {
+func (f *field) fromForm(texts []string, dst reflect.Value) *apperr.Field {
 	if dst.Kind() == reflect.Slice && !f.parser {
 		if len(texts) == 1 {
 			if isArray(texts[0]) {
@@ -344,7 +365,7 @@ func isArray(text string) bool {
 	return strings.HasPrefix(strings.TrimSpace(text), "[") && utf8.ValidString(text) && json.Valid([]byte(text))
 }
 
-func (f field) fromJSON(raw string, dst reflect.Value) *apperr.Field {
+func (f *field) fromJSON(raw string, dst reflect.Value) *apperr.Field {
 	switch into := dst.Addr().Interface().(type) {
 	case *string, *store.ID, *store.Time, *store.Date, *store.UUID:
 		var text string
@@ -380,16 +401,17 @@ func (f field) setScalar(text string, dst reflect.Value) *apperr.Field {
 	return parse(text, into)
 }
 
-// setList decodes each value with set, and stores the results in dst, except empty strings.
-func (f field) setList(values []string, dst reflect.Value, set func(string, reflect.Value) *apperr.Field) *apperr.Field {
+// setList decodes each value with set, and stores the results in dst, except empty strings. It sets f.positions.
+func (f *field) setList(values []string, dst reflect.Value, set func(string, reflect.Value) *apperr.Field) *apperr.Field {
 	list := reflect.MakeSlice(dst.Type(), 0, len(values))
-	for _, value := range values {
+	f.positions = []int{}
+	for i, value := range values {
 		item := reflect.New(dst.Type().Elem()).Elem()
 		if fieldErr := set(value, item); fieldErr != nil {
 			return fieldErr
 		}
 		if item.Kind() != reflect.String || item.Len() > 0 {
-			list = reflect.Append(list, item)
+			list, f.positions = reflect.Append(list, item), append(f.positions, i)
 		}
 	}
 	dst.Set(list)

@@ -461,6 +461,35 @@ func TestParserOfList(t *testing.T) {
 	}
 }
 
+// TestRejectedParser checks that a value that a Parser rejects does not change its field.
+func TestRejectedParser(t *testing.T) {
+	t.Parallel()
+	var in struct {
+		Plain pair  `json:"plain"`
+		Maybe *pair `json:"maybe"`
+	}
+	if _, faults := decode(t, jsonType, `{"plain":["a",5],"maybe":["a",5]}`, &in, false); len(faults) != 2 || in.Plain != (pair{}) || in.Maybe != nil {
+		t.Errorf("%+v, %+v", in, faults)
+	}
+}
+
+// TestRuleRequired checks that other rules whose name begins with required do not require a parameter.
+func TestRuleRequired(t *testing.T) {
+	t.Parallel()
+	type input struct {
+		One   string `validate:"required"`
+		Two   string `validate:"required,max=1"`
+		Three string `validate:"required_if=One x"`
+	}
+	got := ""
+	for _, f := range fieldsOf(reflect.TypeFor[input]()) {
+		got += fmt.Sprintf("%t %q; ", f.required, f.rules)
+	}
+	if want := `true ""; true "max=1"; false "required_if=One x"; `; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestParser(t *testing.T) {
 	t.Parallel()
 	type paired struct {
@@ -551,7 +580,8 @@ func TestDecodePatch(t *testing.T) {
 		{form, "list=[a,b]&must=[", change{embedded: embedded{"none"}, Float: 1.5, List: []string{"[a", "b]"}, Must: []string{"["}}, 2, ""},
 		{form, "list=[]&must=[\"\"]", none, 0, "must required"},
 		{jsonType, `{"int":0,"zero":null,"float":"","bool":"","time":"","list":["abcd","","abcd"],"must":[]}`, none, 0,
-			"int min; zero required; float type; bool type; time type; list[0] max_length; list[1] max_length; must required"},
+			"int min; zero required; float type; bool type; time type; list[0] max_length; list[2] max_length; must required"},
+		{form, "zero=1&must=x&list=,abcd", none, 0, "list[1] max_length"},
 		{jsonType, `{"int":10,"ref":5,"list":["a","b","c"]}`, none, 0, "int max; ref type; list max_length"},
 		{form, "text=abcde&int=10&int=&zero=&ref=x&enum=c&must=", none, 0, "text max_length; int type; zero required; enum one_of; ref format; must required"},
 	} {

@@ -24,7 +24,7 @@ func CheckReadOnly[T any](g *gin.Context, current T) error {
 	var fieldErrs []apperr.Field
 	for _, f := range fieldsOf(reflect.TypeFor[T]()) {
 		value := reflect.ValueOf(&sent).Elem().FieldByIndex(f.index)
-		given, _, invalid := params.decodeField(f, value)
+		given, _, invalid := params.decodeField(&f, value)
 		if given && (invalid != nil || !sameJSON(value, reflect.ValueOf(current).FieldByIndex(f.index))) {
 			fieldErrs = append(fieldErrs, f.bodyErrors(&apperr.Field{
 				Code: apperr.ReadOnly, Message: "Is set by the service. Omit it, or send its current value.",
