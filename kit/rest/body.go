@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"os"
@@ -201,3 +202,33 @@ func bodyError(err error) error {
 }
 
 func malformed(message string) *apperr.Error { return apperr.New(apperr.MalformedBody, "%s", message) }
+
+func parseForm(body []byte) (url.Values, error) {
+	if bytes.Count(body, []byte("&")) >= maxParams {
+		return nil, tooManyParams()
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, malformed("The body is not a valid form: its name=value pairs must be percent-encoded and separated by &.").WithCause(err)
+	}
+	return form, nil
+}
+
+// parseMultipart parses a multipart form. A file in the form is an error.
+func parseMultipart(body []byte, boundary string) (url.Values, error) {
+	if boundary == "" {
+		return nil, malformed("The multipart body has no boundary.")
+	}
+	form, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(int64(len(body)))
+	switch {
+	case errors.Is(err, multipart.ErrMessageTooLarge): // more than 1000 parts, or 10,000 headers
+		return nil, tooManyParams().WithCause(err)
+	case err != nil:
+		return nil, malformed("The body is not a valid multipart form.").WithCause(err)
+	}
+	for name := range form.File {
+		_ = form.RemoveAll()
+		return nil, apperr.Invalid(apperr.Field{In: "body", Param: name, Code: apperr.Type, Message: "Must be a string, not a file."})
+	}
+	return url.Values(form.Value), nil
+}

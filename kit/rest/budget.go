@@ -14,7 +14,7 @@ const LargeResponse = 128 << 10
 
 // Budget limits the memory for large responses, which stay in memory while their clients read slowly. Pages of lists and single
 // records have separate limits, so that clients that read their pages slowly cannot block clients that read records. A caller has
-// at most a quarter of each. A single record that is larger takes the caller's quarter.
+// at most a quarter of each. A record that is larger than this quarter, but not than the whole limit, counts as the quarter.
 //
 // Only ReservePage waits, and only for the first share of a response: two responses that have shares and wait for more could
 // block each other.
@@ -35,7 +35,7 @@ type share struct {
 	budget   *Budget
 	caller   func() string
 	from     *slot.Shares // the limit from which the bytes were reserved; nil if nothing is reserved
-	bytes    int64
+	bytes    int64        // size that the response may have; more than is reserved if a record counts as the quarter
 	releases []func()
 }
 
@@ -50,9 +50,12 @@ func (b *Budget) Context(ctx context.Context, caller func() string) (_ context.C
 
 // grow reserves bytes until the share has size bytes. For wait, see slot.Acquire.
 func (s *share) grow(ctx context.Context, from *slot.Shares, size int64, wait time.Duration) error {
-	n, all := size-s.bytes, from.Quarter()
-	if from == s.budget.records && size > all && size <= s.budget.largest { // takes the caller's quarter: a stored record can be read
-		n = max(all-s.bytes, 0)
+	n, quarter := size-s.bytes, from.Quarter()
+	switch {
+	case size > s.maxBytes(from):
+		return apperr.New(apperr.Unavailable, "The response would be larger than %d bytes, which is the limit. Request less data with the limit or fields parameter.", s.maxBytes(from)).AsOverload()
+	case size > quarter: // a larger record counts as the quarter, so that it can be read
+		n = max(quarter-s.bytes, 0)
 	}
 	release, err := from.Acquire(ctx, s.caller(), n, wait)
 	if err != nil {
@@ -62,6 +65,14 @@ func (s *share) grow(ctx context.Context, from *slot.Shares, size int64, wait ti
 	return nil
 }
 
+// maxBytes returns the maximum size in bytes of a response that uses the limit from.
+func (s *share) maxBytes(from *slot.Shares) int64 {
+	if from == s.budget.records {
+		return s.budget.largest
+	}
+	return from.Quarter()
+}
+
 func (s *share) release() {
 	for _, release := range s.releases {
 		release()
@@ -69,8 +80,8 @@ func (s *share) release() {
 }
 
 // ReservePage waits for a share of the Budget of the context, for a page of at most size bytes. Call ReservePage before reading
-// the page. It does nothing if the context has no Budget, or if the response already has a share. Unavailable: other responses
-// are using the budget, or the context has ended.
+// the page. It does nothing if the context has no Budget, or if the response already has a share. Unavailable: the budget, or the
+// caller's quarter of it, has no room, or the context has ended.
 func ReservePage(ctx context.Context, size int64) error {
 	s := shareOf(ctx)
 	if s == nil || s.from != nil {
@@ -86,17 +97,18 @@ func Reserved(ctx context.Context) bool {
 }
 
 // Reserve increases the share of the response of ctx to at least size bytes. It does not wait. A response without a share gets
-// a share from the limit for records. Unavailable: other responses are using the budget.
+// a share from the limit for records. Unavailable: the budget, or the caller's quarter of it, has no room.
 func Reserve(ctx context.Context, size int64) error {
-	_, err := reserve(ctx, size)
+	_, err := reserve(ctx, size, 0)
 	return err
 }
 
-// reserve is like Reserve, but also returns the size of the share, or size if the context has no Budget.
-func reserve(ctx context.Context, size int64) (int64, error) {
+// reserve is like Reserve, but reserves up to extra bytes more, and also returns the size of the share, or size+extra if the context
+// has no Budget.
+func reserve(ctx context.Context, size, extra int64) (int64, error) {
 	s := shareOf(ctx)
 	if s == nil {
-		return size, nil
+		return size + extra, nil
 	}
 	if size <= s.bytes {
 		return s.bytes, nil
@@ -105,6 +117,7 @@ func reserve(ctx context.Context, size int64) (int64, error) {
 	if from == nil {
 		from = s.budget.records
 	}
+	size = max(size, min(size+extra, s.maxBytes(from)))
 	return size, s.grow(ctx, from, size, -1)
 }
 
@@ -127,10 +140,11 @@ type buffer struct {
 func (b *buffer) Write(p []byte) (int, error) {
 	size := int64(len(b.data) + len(p))
 	if b.ctx != nil && size > max(LargeResponse, b.reserved) {
-		if b.reserved > 0 {
-			size += size / 4 // a buffer that grows by more than it needs is copied less often
+		var extra int64
+		if b.reserved > 0 { // the response is written in parts
+			extra = size / 4 // a buffer that grows by more than it needs is copied less often
 		}
-		reserved, err := reserve(b.ctx, size)
+		reserved, err := reserve(b.ctx, size, extra)
 		if err != nil {
 			return 0, err
 		}

@@ -38,6 +38,7 @@ func TestEncodingReserves(t *testing.T) {
 		{"GET", 0, 10, ""},
 		{"GET", 0, 100, ""},
 		{"GET", 0, 300, ""}, // a record larger than a quarter
+		{"GET", 0, 620, ""}, // a record of 98 percent of the budget
 		{"GET", 0, 1000, apperr.Unavailable},
 		{"GET", limit / 2, 100, ""},
 		{"GET", limit / 2, 300, apperr.Unavailable},
@@ -62,6 +63,9 @@ func TestEncodingReserves(t *testing.T) {
 		err := OK(c, view)
 		if apperr.CodeOf(err) != test.want || err != nil && (encoded > 700 || recorder.Body.Len() > 0) {
 			t.Errorf("%+v: %v, %d rows encoded, %d bytes", test, err, encoded, recorder.Body.Len())
+		}
+		if err != nil && strings.Contains(err.Error(), "Try again") {
+			t.Errorf("%+v: the response can never be sent: %v", test, err)
 		}
 		if err == nil && recorder.Body.Len() != test.rows*10_003+2 {
 			t.Errorf("%+v: %d bytes", test, recorder.Body.Len())
