@@ -86,6 +86,8 @@ type Parts struct {
 
 // Admins makes administrators.
 type Admins interface {
+	// HasAdmin reports whether there is an admin who is not suspended.
+	HasAdmin(ctx context.Context) (bool, error)
 	// MakeAdmin makes the user with the email address an admin whose address is verified, and creates the user if there is none.
 	// If the user needs a password and cannot get a link to set one, MakeAdmin calls password, which must not return "".
 	MakeAdmin(ctx context.Context, email string, password func() (string, error)) (MadeAdmin, error)

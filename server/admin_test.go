@@ -15,6 +15,8 @@ import (
 // failingAdmins fails to make admins.
 type failingAdmins struct{ err error }
 
+func (f failingAdmins) HasAdmin(context.Context) (bool, error) { return false, f.err }
+
 func (f failingAdmins) MakeAdmin(context.Context, string, func() (string, error)) (kit.MadeAdmin, error) {
 	return kit.MadeAdmin{}, f.err
 }

@@ -26,15 +26,18 @@ func TestGreeting(t *testing.T) {
   data         ` + filepath.Join(dir, "data", "x.db") + `
   first admin  . ./.env; curl http://localhost:1234/api/users -d access_token="$MASTER_KEY" -d role=admin -d email=YOU@example.com -d password=…
 `
-	if got := greeting(s, addr, []string{"GET /admin/", "POST /api/users"}); got != want {
+	if got := greeting(s, addr, []string{"GET /admin/", "POST /api/users"}, false); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
+	if got := greeting(s, addr, []string{"POST /api/users"}, true); strings.Contains(got, "first admin") {
+		t.Errorf("with an admin: %s", got)
+	}
 	s.Env = settings.Production
-	if got, want := greeting(s, addr, nil), "Server listening on http://0.0.0.0:1234, in production mode\n"; got != want {
+	if got, want := greeting(s, addr, nil, false), "Server listening on http://0.0.0.0:1234, in production mode\n"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	s.PublicURL = "https://api.example.com"
-	if got := greeting(s, addr, []string{"GET /admin/"}); !strings.HasSuffix(got, "\n  admin page   https://api.example.com/admin/\n") {
+	if got := greeting(s, addr, []string{"GET /admin/"}, false); !strings.HasSuffix(got, "\n  admin page   https://api.example.com/admin/\n") {
 		t.Error(got)
 	}
 }

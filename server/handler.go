@@ -280,6 +280,15 @@ func (h *Handler) close(ctx context.Context) {
 	}
 }
 
+// hasAdmin reports whether the service has an admin; false if that cannot be found out.
+func (h *Handler) hasAdmin(ctx context.Context) bool {
+	if h.admins == nil {
+		return false
+	}
+	has, err := h.admins.HasAdmin(ctx)
+	return has && err == nil
+}
+
 // Routes returns the routes as "METHOD /path".
 func (h *Handler) Routes() []string {
 	var out []string

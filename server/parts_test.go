@@ -46,6 +46,8 @@ func (verifier) VerifySecondFactor(context.Context, store.ID, access.Client, acc
 	return nil, access.InvalidToken()
 }
 
+func (verifier) HasAdmin(context.Context) (bool, error) { return false, nil }
+
 func (verifier) MakeAdmin(context.Context, string, func() (string, error)) (kit.MadeAdmin, error) {
 	return kit.MadeAdmin{}, nil
 }

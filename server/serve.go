@@ -207,7 +207,8 @@ func listenAndServe(ctx context.Context, s Settings, handler *Handler, logger *s
 		return fmt.Errorf("cannot listen (set HOST and PORT to another address): %w", err)
 	}
 	listener := clientListener{opened, slowClientTimeout}
-	_, _ = io.WriteString(stdout, greeting(s, listener.Addr(), handler.Routes()))
+	hasAdmin := s.Env == settings.Development && handler.hasAdmin(ctx)
+	_, _ = io.WriteString(stdout, greeting(s, listener.Addr(), handler.Routes(), hasAdmin))
 	server := newHTTPServer(handler, logger)
 	server.WriteTimeout = 0 // the listener sets the deadlines of writes
 	failed := make(chan error, 1)
@@ -362,8 +363,8 @@ func (c *clientConn) CloseWrite() error {
 }
 
 // greeting returns the text that the service prints at start: its address, the admin page if there is one and, in development, where the
-// documentation, the settings and the data are, and how to create an admin.
-func greeting(s Settings, addr net.Addr, routes []string) string {
+// documentation, the settings and the data are, and how to create an admin if there is none.
+func greeting(s Settings, addr net.Addr, routes []string, hasAdmin bool) string {
 	var b strings.Builder
 	_, port, err := net.SplitHostPort(addr.String())
 	if err != nil { // not TCP
@@ -395,7 +396,7 @@ func greeting(s Settings, addr net.Addr, routes []string) string {
 		}
 	}
 	fmt.Fprintf(&b, "  data         %s\n", data)
-	if slices.Contains(routes, "POST "+s.APIRoot+"/users") {
+	if !hasAdmin && slices.Contains(routes, "POST "+s.APIRoot+"/users") {
 		fmt.Fprintf(&b, "  first admin  %scurl %s%s/users -d access_token=\"$MASTER_KEY\" -d role=admin -d email=YOU@example.com -d password=…\n",
 			source, base, s.APIRoot)
 	}

@@ -122,7 +122,7 @@ func Fail(g *gin.Context, err error) {
 		panic(marshalErr) // unreachable: the fields are plain values
 	}
 	g.Abort()
-	write(g, status, problemType, body)
+	write(g, status, problemType, append(body, '\n'))
 }
 
 // challenge returns the WWW-Authenticate header of a 401 response (RFC 9110 section 11.6.1).

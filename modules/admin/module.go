@@ -6,12 +6,11 @@ import (
 
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/adminpage"
-	"example.com/ginseng/modules/user"
 )
 
 // Users are the users, some of whom are admins. *user.Module implements it.
 type Users interface {
-	Admins(ctx context.Context) ([]user.User, error)
+	HasAdmin(ctx context.Context) (bool, error)
 	OpenSignIn(reason string)
 }
 
@@ -35,8 +34,8 @@ func New(d kit.Deps, s Settings, users Users) *Module {
 		if !d.Development {
 			return false, nil
 		}
-		admins, err := users.Admins(ctx)
-		return len(admins) == 0, err
+		has, err := users.HasAdmin(ctx)
+		return !has, err
 	}
 	if s.Admin == "true" {
 		users.OpenSignIn("ADMIN=true")

@@ -21,6 +21,11 @@ func (m *Module) ResetWith(link func(context.Context, User) (string, error)) {
 	m.resetLink = link
 }
 
+// HasAdmin implements kit.Admins.
+func (s *Service) HasAdmin(ctx context.Context) (bool, error) {
+	return s.users.Exists(ctx, activeAdmins())
+}
+
 // MakeAdmin implements kit.Admins. An address that is not verified is verified as by Claim: somebody else may have signed up
 // with it. The sessions of a verified user continue. Other admins are notified, as after Update. ValidationFailed: the address or
 // the password is invalid. Conflict: the address is reserved for another user, or another request has changed the user in the

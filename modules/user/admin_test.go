@@ -69,11 +69,17 @@ func TestMakeAdmin(t *testing.T) {
 			t.Errorf("%s: %v, want %s", address, err, wants)
 		}
 	}
+	if has, err := m.HasAdmin(t.Context()); err != nil || has {
+		t.Errorf("no admin yet: %t, %v", has, err)
+	}
 	entered = "analytical engine"
 	made, err := make("Root@Example.com")
 	root, byEmail := m.ByEmail(t.Context(), "root@example.com")
 	if err := errors.Join(err, byEmail); err != nil || !made.Created || made.Link != "" || asked != 2 || root.Role != access.RoleAdmin || !root.EmailVerified || !root.HasPassword() {
 		t.Errorf("a new user: %v, %+v, asked %d times, %+v", err, made, asked, root)
+	}
+	if has, err := m.HasAdmin(t.Context()); err != nil || !has {
+		t.Errorf("with an admin: %t, %v", has, err)
 	}
 	received() // nothing about the first admin
 

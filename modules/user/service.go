@@ -151,8 +151,12 @@ const maxAdmins = 100
 
 // Admins returns the admins who are not suspended, at most 100.
 func (s *Service) Admins(ctx context.Context) ([]User, error) {
-	active := store.And(store.Eq("role", access.RoleAdmin), store.Ne("suspended", true))
-	return s.users.List(ctx, store.Query{Filter: active, Limit: maxAdmins})
+	return s.users.List(ctx, store.Query{Filter: activeAdmins(), Limit: maxAdmins})
+}
+
+// activeAdmins selects the admins who are not suspended.
+func activeAdmins() store.Filter {
+	return store.And(store.Eq("role", access.RoleAdmin), store.Ne("suspended", true))
 }
 
 // Update changes the given fields of a user. NotFound: the user does not exist. Forbidden: a caller who is not an admin changes
