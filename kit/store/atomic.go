@@ -43,31 +43,41 @@ var ErrNoAtomic = errors.New("store: Lock needs an Atomic; call Lock with the co
 // reads these documents. Use Lock to enforce a rule over several documents: each writer locks a document that all writers share.
 // If DB.Serializable is true, Lock is not needed. Errors: NotFound if a document does not exist; ErrNoAtomic if ctx does not
 // belong to an Atomic.
-func (c *Collection[T]) Lock(ctx context.Context, ids ...ID) error { return c.engine.Lock(ctx, ids...) }
+func (c *core) Lock(ctx context.Context, ids ...ID) error { return c.engine.Lock(ctx, ids...) }
 
 // Modify reads the document with the id, passes the document to change, and stores the fields that change has modified. If
 // another write changes the document in the meantime, Modify starts again with the new version, so change must have no side
 // effects. If change does not modify the document, nothing is written. Changes to id and version are ignored. Modify returns the
 // new version. Errors: NotFound if the document does not exist; the errors that change and Update return.
 func (c *Collection[T]) Modify(ctx context.Context, id ID, change func(doc *T) error) (none T, err error) {
+	doc, err := c.modify(ctx, id, func(doc Document) error { return change(any(doc).(*T)) })
+	if err != nil {
+		return none, err
+	}
+	return *any(doc).(*T), nil
+}
+
+// modify returns a pointer to the new version.
+func (c *core) modify(ctx context.Context, id ID, change func(doc Document) error) (Document, error) {
 	for {
-		doc, err := c.Get(ctx, id)
-		if err != nil {
-			return none, err
+		doc := c.newDocument()
+		if err := c.first(ctx, Eq("id", id), doc); err != nil {
+			return nil, err
 		}
 		read := And(Eq("id", id), Eq("version", VersionOf(doc)))
 		before, err := storedFields(doc)
 		if err != nil {
-			return none, err
+			return nil, err
 		}
-		if err := change(&doc); err != nil {
-			return none, err
+		if err := change(doc); err != nil {
+			return nil, err
 		}
 		changes, err := changesSince(before, doc)
 		if err != nil || len(changes) == 0 {
 			return doc, err
 		}
-		changed, err := c.Update(ctx, read, changes...)
+		changed := c.newDocument()
+		err = c.update(ctx, read, changes, changed)
 		if !apperr.Is(err, apperr.NotFound) {
 			return changed, err
 		}
@@ -92,7 +102,7 @@ func changesSince(fields map[string]jsontext.Value, doc any) (changes []Change, 
 	if err != nil {
 		return nil, err
 	}
-	v := reflect.ValueOf(doc)
+	v := reflect.Indirect(reflect.ValueOf(doc))
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		name := FieldName(f)
 		if f.Anonymous || name == "" || name == "id" || name == "version" || bytes.Equal(fields[name], now[name]) {

@@ -229,15 +229,12 @@ func (v Versions) notFound() error {
 // Update.
 func (c *Collection[T]) UpdateByID(ctx context.Context, id ID, versions Versions, changes ...Change) (T, error) {
 	doc, err := c.Update(ctx, versions.filter(id), changes...)
-	if apperr.Is(err, apperr.NotFound) {
-		err = versions.notFound()
-	}
-	return doc, err
+	return doc, apperr.Replace(err, apperr.NotFound, versions.notFound())
 }
 
 // DeleteByID deletes the document with the id. Errors: NotFound if versions is nil and the document does not exist; ErrStale if
 // versions is not nil and no document with the id has one of the versions.
-func (c *Collection[T]) DeleteByID(ctx context.Context, id ID, versions Versions) error {
+func (c *core) DeleteByID(ctx context.Context, id ID, versions Versions) error {
 	n, err := c.Delete(ctx, versions.filter(id))
 	if err == nil && n == 0 {
 		err = versions.notFound()

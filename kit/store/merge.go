@@ -67,12 +67,13 @@ func asObject(v any) (object Object, ok bool) {
 	return nil, false
 }
 
-// updateMerged is Update for changes with an OpMerge. If another write changes the document between the reading and the writing,
+// updateMerged is update for changes with an OpMerge. If another write changes the document between the reading and the writing,
 // updateMerged starts again with the new version. ValidationFailed: a merged object breaks a limit of ParseInput.
-func (c *Collection[T]) updateMerged(ctx context.Context, f Filter, changes []Change) (doc T, err error) {
+func (c *core) updateMerged(ctx context.Context, f Filter, changes []Change, into any) error {
 	for {
-		if doc, err = c.First(ctx, f); err != nil {
-			return doc, err
+		doc := c.newDocument()
+		if err := c.first(ctx, f, doc); err != nil {
+			return err
 		}
 		set := slices.Clone(changes)
 		for i, change := range set {
@@ -81,13 +82,13 @@ func (c *Collection[T]) updateMerged(ctx context.Context, f Filter, changes []Ch
 			}
 			object, err := Object(merged(objectAt(doc, change.Field), change.Value.(Object))).limited(change.Field)
 			if err != nil {
-				return doc, err
+				return err
 			}
 			set[i] = Set(change.Field, object)
 		}
-		doc, err = c.Update(ctx, And(f, Eq("id", IDOf(doc)), Eq("version", VersionOf(doc))), set...)
+		err := c.update(ctx, And(f, Eq("id", IDOf(doc)), Eq("version", VersionOf(doc))), set, into)
 		if !apperr.Is(err, apperr.NotFound) {
-			return doc, err
+			return err
 		}
 	}
 }
