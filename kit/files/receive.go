@@ -15,15 +15,15 @@ import (
 type staged struct {
 	reservation *Reservation
 	file        *os.File // nil after Discard
-	stored      bool     // Put has stored the bytes
+	stored      bool     // Put has begun to store the row and the bytes
 }
 
 // Receive reads a file for the field from body, and writes it to a temporary file, which Discard removes. name and declared are the
-// name and the Content-Type that the client says. It reads no more than one byte beyond Field.MaxBytes.
+// file name and the Content-Type that the client sent. It reads no more than one byte beyond Field.MaxBytes.
 //
-// Errors: ValidationFailed with the name of the field, because the file is empty (required), has a type that the field does not
-// allow (type) or too many pixels (max); PayloadTooLarge if the file is larger than Field.MaxBytes;
-// Unavailable if the temporary file cannot be written; the errors of body.
+// Errors: ValidationFailed for the field, with the code Required (the file is empty), Type (the field does not allow the type, or the
+// size of an image cannot be read) or Max (too many pixels); PayloadTooLarge if the file is larger than Field.MaxBytes; Unavailable
+// if the temporary file cannot be written, or after Close; the errors of body, and of the database when the reservation is renewed.
 func (r *Reservation) Receive(ctx context.Context, body io.Reader, field Field, name, declared string) (_ *File, err error) {
 	spool, err := r.files.spools.create()
 	if err != nil {
@@ -65,13 +65,14 @@ func (r *Reservation) Receive(ctx context.Context, body io.Reader, field Field, 
 // spoolBuffer is the size of the buffer for the bytes of one upload.
 const spoolBuffer = 64 << 10
 
-// spool writes the bytes of body to the temporary file and to also, and returns their number. It keeps the reservation alive.
-func (r *Reservation) spool(ctx context.Context, also io.Writer, to *os.File, body io.Reader) (size int64, err error) {
+// spool copies body to the temporary file and to sink, and returns the number of bytes. It renews the reservation meanwhile. Writes
+// to sink must never fail.
+func (r *Reservation) spool(ctx context.Context, sink io.Writer, temp *os.File, body io.Reader) (size int64, err error) {
 	buffer := make([]byte, spoolBuffer)
 	for {
 		n, readErr := body.Read(buffer)
-		_, _ = also.Write(buffer[:n]) // never fails
-		if _, err := to.Write(buffer[:n]); err != nil {
+		_, _ = sink.Write(buffer[:n])
+		if _, err := temp.Write(buffer[:n]); err != nil {
 			return size, Unavailable(errors.Join(errNoRoom, err))
 		}
 		size += int64(n)
@@ -87,7 +88,8 @@ func (r *Reservation) spool(ctx context.Context, also io.Writer, to *os.File, bo
 	}
 }
 
-// IsStaged reports whether the bytes of the file were received by this request, and are not stored yet.
+// IsStaged reports whether the bytes are in a temporary file: Receive has written it, Put has not begun to store it, and Discard has
+// not removed it.
 func (f *File) IsStaged() bool {
 	if f == nil || f.staged == nil {
 		return false
