@@ -7,14 +7,14 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Retry makes an email due now, also a failed one, and starts its delays over. NotFound: there is no such email: it may have been
-// sent. Conflict: an attempt is in progress.
+// Retry makes an email due now, even if it has failed, and starts its delays over. NotFound: the email does not exist; it may have
+// been sent. Conflict: an attempt is in progress.
 func (q *Queue) Retry(ctx context.Context, id store.ID) (Row, error) {
 	r, err := q.waiting(ctx, id)
 	if err != nil {
 		return Row{}, err
 	}
-	// At least one attempt remains, because a Builder counts an email at the first attempt.
+	// Keep one attempt of an email that was attempted before: a Builder counts an email against a limit if Entry.Attempt is 1.
 	r, err = q.rows.UpdateByID(ctx, id, store.Versions{r.Version}, store.Set("status", Pending), store.Set("attempts", min(r.Attempts, 1)),
 		store.Set("nextAttemptAt", store.At(q.now())))
 	if err != nil {
@@ -24,8 +24,8 @@ func (q *Queue) Retry(ctx context.Context, id store.ID) (Row, error) {
 	return r, nil
 }
 
-// Delete deletes an email that is not sent. NotFound: there is no such email: it may have been sent. Conflict: an attempt is in
-// progress.
+// Delete deletes an email that has not been sent. NotFound: the email does not exist; it may have been sent. Conflict: an attempt is
+// in progress.
 func (q *Queue) Delete(ctx context.Context, id store.ID) error {
 	r, err := q.waiting(ctx, id)
 	if err != nil {
@@ -34,7 +34,7 @@ func (q *Queue) Delete(ctx context.Context, id store.ID) error {
 	return apperr.Replace(q.rows.DeleteByID(ctx, id, store.Versions{r.Version}), apperr.PreconditionFailed, errSending())
 }
 
-// waiting returns an email of which no attempt is in progress.
+// waiting returns an email, waiting or failed. NotFound: the email does not exist. Conflict: an attempt is in progress.
 func (q *Queue) waiting(ctx context.Context, id store.ID) (Row, error) {
 	r, err := q.rows.Get(ctx, id)
 	if err == nil && r.LeasedUntil != nil && q.now().Before(r.LeasedUntil.Time) {
