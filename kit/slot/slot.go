@@ -1,5 +1,4 @@
-// Package slot limits concurrency with semaphores. If a semaphore is full, callers wait until there is room or their context
-// ends.
+// Package slot limits concurrency with semaphores. If a semaphore is full, callers wait for room, or fail.
 package slot
 
 import (
@@ -11,12 +10,13 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// ErrFull is returned if there is no room, and the caller does not wait: by Acquire if wait is negative, and by Keyed.Acquire also
-// if too many callers are using the semaphore of the key or waiting for it.
+// ErrFull is returned if a semaphore is full and wait is negative. Keyed.Acquire also returns it if too many callers are using the
+// semaphore of the key or waiting for it.
 var ErrFull = errors.New("slot: there is no room")
 
 // Acquire acquires s with a weight of n, and waits if s is full. If ctx ends or the duration wait passes first, Acquire returns
-// a context error. If wait is 0, only ctx limits the wait. If wait is negative, Acquire does not wait.
+// a context error. If wait is 0, only ctx limits the wait. If wait is negative, Acquire returns ErrFull instead of waiting. If n
+// exceeds the size of s, Acquire never succeeds.
 func Acquire(ctx context.Context, s *semaphore.Weighted, n int64, wait time.Duration) error {
 	switch {
 	case s.TryAcquire(n):
@@ -34,8 +34,8 @@ func Acquire(ctx context.Context, s *semaphore.Weighted, n int64, wait time.Dura
 
 // Keyed has one semaphore for each key that is in use.
 type Keyed[K comparable] struct {
-	size    int64 // the size of each semaphore
-	callers int   // maximum number of callers that use a key or wait for it; 0 means no limit
+	size       int64 // the size of each semaphore
+	maxCallers int   // maximum number of callers that use a key or wait for it; 0 means no limit
 
 	mu    sync.Mutex
 	inUse map[K]*entry
@@ -46,14 +46,15 @@ type entry struct {
 	callers int
 }
 
-// NewKeyed returns a Keyed whose semaphores have the given size. callers limits the number of callers that use a semaphore or
+// NewKeyed returns a Keyed whose semaphores have the given size. maxCallers is the maximum number of callers that use a semaphore or
 // wait for it; 0 means no limit.
-func NewKeyed[K comparable](size int64, callers int) *Keyed[K] {
-	return &Keyed[K]{size: size, callers: callers, inUse: make(map[K]*entry)}
+func NewKeyed[K comparable](size int64, maxCallers int) *Keyed[K] {
+	return &Keyed[K]{size: size, maxCallers: maxCallers, inUse: make(map[K]*entry)}
 }
 
 // Acquire acquires the semaphore of the key like the function Acquire. It returns ErrFull without waiting if too many callers
-// are using the semaphore or waiting for it. The caller must call release when it no longer needs the semaphore.
+// are using the semaphore or waiting for it. The caller must call release exactly once, when it no longer needs the
+// semaphore.
 func (k *Keyed[K]) Acquire(ctx context.Context, key K, n int64, wait time.Duration) (release func(), err error) {
 	e := k.enter(key)
 	if e == nil {
@@ -82,7 +83,7 @@ func (k *Keyed[K]) enter(key K) *entry {
 		e = &entry{Weighted: semaphore.NewWeighted(k.size)}
 		k.inUse[key] = e
 	}
-	if k.callers > 0 && e.callers == k.callers {
+	if k.maxCallers > 0 && e.callers == k.maxCallers {
 		return nil
 	}
 	e.callers++
