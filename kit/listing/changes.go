@@ -10,7 +10,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// ChangesParams documents the parameters of the feed of changes of every list.
+// ChangesParams documents the parameters that feeds of changes have in common. The feed of a list with NoETag has no etags parameter.
 type ChangesParams struct {
 	Limit  int    `form:"limit" minimum:"1" maximum:"100" default:"30"` // maximum number of events per page
 	Fields string `form:"fields"`                                       // the fields to include or, with a - before each name, to exclude; id is always included
@@ -36,31 +36,33 @@ type ChangesQuery struct {
 // organization of a record.
 var constantFields = []string{"userId", "organizationId"}
 
-// changesScope is the scope of cursors for positions in the log; see Cursors.Seal.
+// changesScope is the scope of cursors for positions in the log; see Cursors.Seal. It names no list, because all collections share one
+// log.
 const changesScope = "changes"
 
 // ParseChanges parses the query string of a feed of changes. lastEventID is the Last-Event-ID header, which takes precedence over
-// the after parameter. Begin reads the position. ValidationFailed: at least one parameter is invalid;
-// the error lists all invalid parameters.
+// the after parameter. An invalid position is not an error; Begin sets Lost. ValidationFailed: at least one parameter is
+// invalid; the error lists all invalid parameters.
 func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQuery, error) {
-	params := append(make([]string, 0, 5), "after", "fields", "limit")
+	params := []string{"after", "fields", "limit"}
 	if l.spec.ETag != NoETag {
 		params = append(params, paramETags)
 	}
 	var constant []condition
 	for _, c := range l.conditions {
 		if slices.Contains(constantFields, c.name) {
-			constant, params = append(constant, c), append(params, c.name)
+			constant = append(constant, c)
+			params = append(params, c.name)
 		}
 	}
-	limited := *l
+	limited := *l // checkNames accepts only params
 	limited.params = params
 	p := parser{Lister: &limited, values: values}
 	p.checkNames()
 	q := ChangesQuery{Limit: p.number("limit", DefaultLimit, 1, MaxLimit), fields: p.selection(), etag: p.etag(), cursors: l.cursors}
 	for _, c := range constant {
 		if p.given(c.name) {
-			q.Filter = joined(q.Filter, p.condition(c))
+			q.Filter = store.And(q.Filter, p.condition(c))
 		}
 	}
 	if len(p.fieldErrs) > 0 {
@@ -70,18 +72,11 @@ func (l *Lister) ParseChanges(values url.Values, lastEventID string) (ChangesQue
 	return q, nil
 }
 
-// joined returns the filter that selects what both filters select. The first can be nil.
-func joined(a, b store.Filter) store.Filter {
-	if a == nil {
-		return b
-	}
-	return store.And(a, b)
-}
-
 // Begin returns the query for a caller, with the position that the client sent. digest identifies what the caller may see: a
 // position is valid only with the digest with which Cursor returned it. "" stands for all records.
 func (q ChangesQuery) Begin(digest string) ChangesQuery {
-	if q.scope = changesScope; digest != "" {
+	q.scope = changesScope
+	if digest != "" {
 		q.scope += "?" + digest
 	}
 	if q.after != "" {
@@ -92,7 +87,7 @@ func (q ChangesQuery) Begin(digest string) ChangesQuery {
 
 // openPosition returns the position in the log that a cursor encodes. lost reports whether the cursor is invalid.
 func (c Cursors) openPosition(scope, cursor string) (p store.Position, lost bool) {
-	values, ok := c.Open(scope, cursor, 1)
+	values, ok := c.Open(scope, cursor, 1) // the number, and the ID
 	if !ok {
 		return p, true
 	}
