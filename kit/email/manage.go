@@ -10,7 +10,7 @@ import (
 // Retry makes an email due now, even if it has failed, and starts its delays over. NotFound: the email does not exist; it may have
 // been sent. Conflict: an attempt is in progress.
 func (q *Queue) Retry(ctx context.Context, id store.ID) (Row, error) {
-	r, err := q.waiting(ctx, id)
+	r, err := q.unleased(ctx, id)
 	if err != nil {
 		return Row{}, err
 	}
@@ -27,15 +27,15 @@ func (q *Queue) Retry(ctx context.Context, id store.ID) (Row, error) {
 // Delete deletes an email that has not been sent. NotFound: the email does not exist; it may have been sent. Conflict: an attempt is
 // in progress.
 func (q *Queue) Delete(ctx context.Context, id store.ID) error {
-	r, err := q.waiting(ctx, id)
+	r, err := q.unleased(ctx, id)
 	if err != nil {
 		return err
 	}
 	return apperr.Replace(q.rows.DeleteByID(ctx, id, store.Versions{r.Version}), apperr.PreconditionFailed, errSending())
 }
 
-// waiting returns an email, waiting or failed. NotFound: the email does not exist. Conflict: an attempt is in progress.
-func (q *Queue) waiting(ctx context.Context, id store.ID) (Row, error) {
+// unleased returns an email, waiting or failed. NotFound: the email does not exist. Conflict: an attempt is in progress.
+func (q *Queue) unleased(ctx context.Context, id store.ID) (Row, error) {
 	r, err := q.rows.Get(ctx, id)
 	if err == nil && r.LeasedUntil != nil && q.now().Before(r.LeasedUntil.Time) {
 		err = errSending()
