@@ -212,8 +212,8 @@ func (f *feed[D, V]) events(entries []store.Entry, docs map[store.ID]D) []rest.F
 	return events
 }
 
-// selects reports whether a filter selects a deleted record. Only the fields in store.Spec.Scope are known, so a filter on
-// other fields does not select the record.
+// selects reports whether a filter selects a record of which only scope is known, because it is deleted or new. A filter on other
+// fields does not select the record.
 func selects(f store.Filter, scope map[string]store.ID) bool {
 	equal := func(field string, value any) bool {
 		ids, id := idsOf(value), scope[field]

@@ -34,9 +34,9 @@ func Member(field string, roles ...access.Role) Access {
 				ids = append(ids, m.Group)
 			}
 		}
-		slices.SortFunc(ids, func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) }) // see digest
+		slices.SortFunc(ids, func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) }) // so that the digest of the filter is the same
 		if len(ids) == 1 {
-			return store.Eq(field, ids[0]) // an engine reads the index in order
+			return store.Eq(field, ids[0]) // unlike with In, an engine can read an index in the order of the list
 		}
 		return store.In(field, store.Values(ids)...)
 	}
@@ -45,14 +45,14 @@ func Member(field string, roles ...access.Role) Access {
 // OrganizationMember returns Member for the field organizationId.
 func OrganizationMember(roles ...access.Role) Access { return Member(OrganizationID, roles...) }
 
-// groups are the memberships of the users in a field.
+// groups are a field with the ID of a group, and the reader of the memberships in these groups.
 type groups struct {
 	field   string
 	members access.MembershipReader
 }
 
-// Members makes the memberships of the caller available to the rules of the collection, for Member with the field. A reference from
-// Group does that for its field. For the groups themselves, the field is "id". Call Members before the server starts.
+// Members makes the memberships that m reads available to Member(field) in the rules of the collection. Open does that for each
+// reference from Group. For the collection of the groups, call Members with the field "id". Call Members before the server starts.
 func (c *Collection[D]) Members(field string, m access.MembershipReader) {
 	c.groups = append(c.groups, groups{field, m})
 }
@@ -67,9 +67,9 @@ const (
 	Delete Method = "delete"
 )
 
-// Narrow lets only the callers use the method for a record for which rule selects the record, besides the rules of Open. Other
-// callers get Forbidden. A rule for Create can depend only on the owner and the group of the record. Call Narrow before the server
-// starts.
+// Narrow adds a condition to a method: for the caller, rule must also select the record. Otherwise, the method fails with Forbidden. A
+// rule for Create can depend only on the owner and the group of the record. A second call for a method replaces the first rule. Call
+// Narrow before the server starts.
 func (c *Collection[D]) Narrow(method Method, rule Access) {
 	if c.narrow == nil {
 		c.narrow = map[Method]Access{}
@@ -77,7 +77,8 @@ func (c *Collection[D]) Narrow(method Method, rule Access) {
 	c.narrow[method] = rule
 }
 
-// selected returns what a rule selects for the caller, with the memberships of the caller. A nil filter selects all records.
+// selected returns the filter of rule for the caller. It reads the memberships of the caller for the rule. A nil filter selects all
+// records.
 func (c *Collection[D]) selected(ctx context.Context, caller access.Principal, rule Access) (store.Filter, error) {
 	if rule == nil {
 		return nil, nil
@@ -95,8 +96,8 @@ func (c *Collection[D]) selected(ctx context.Context, caller access.Principal, r
 	return rule(caller), nil
 }
 
-// reread returns the caller with the present memberships. Forbidden: those for the rules of the collection have changed since the
-// request read them.
+// reread reads the memberships of the caller again, and returns a caller that has them. Forbidden: memberships that the rules of the
+// collection use have changed since the request read them.
 func (c *Collection[D]) reread(ctx context.Context, caller access.Principal) (access.Principal, error) {
 	now := caller.Reread()
 	for _, g := range c.groups {
@@ -146,27 +147,25 @@ func (c *Collection[D]) groupsOf(ctx context.Context, ids []store.ID) (map[store
 	return c.groupsOfDocs(ctx, list)
 }
 
-// groupsOfDocs is groupsOf for documents, which can be new.
+// groupsOfDocs is groupsOf for documents that need not be stored yet.
 func (c *Collection[D]) groupsOfDocs(ctx context.Context, docs []store.Document) (map[store.ID]store.ID, access.MembershipReader, error) {
-	r, above := c.group(), map[store.ID]store.ID(nil)
-	var members access.MembershipReader
-	if r != nil {
-		members = r.groups
-	} else if r = c.parent(); r == nil {
-		return nil, nil, nil
-	} else {
-		var err error
-		if above, members, err = r.target.groupsOf(ctx, idsIn(*r, docs)); err != nil || members == nil {
-			return nil, nil, err
-		}
-	}
 	groups := make(map[store.ID]store.ID, len(docs))
-	for _, doc := range docs {
-		id := idsOf(r.value(doc))[0]
-		if above != nil {
-			id = above[id]
+	if r := c.group(); r != nil {
+		for _, doc := range docs {
+			groups[store.IDOf(doc)] = idsOf(r.value(doc))[0]
 		}
-		groups[store.IDOf(doc)] = id
+		return groups, r.groups, nil
+	}
+	r := c.parent()
+	if r == nil {
+		return nil, nil, nil
+	}
+	above, members, err := r.target.groupsOf(ctx, idsIn(*r, docs))
+	if err != nil || members == nil {
+		return nil, nil, err
+	}
+	for _, doc := range docs {
+		groups[store.IDOf(doc)] = above[idsOf(r.value(doc))[0]]
 	}
 	return groups, members, nil
 }
@@ -180,8 +179,9 @@ func idsIn(r Reference, docs []store.Document) (ids []store.ID) {
 	return slices.Compact(ids)
 }
 
-// sameGroup returns a function that reports whether a document, given by its ID, and a record with one of the IDs in the reference
-// belong to the same group. It returns nil if one of the two collections has no groups, or if their groups are of different kinds.
+// sameGroup returns a function that reports whether one of docs and the record with one of ids belong to the same group. ids are the
+// IDs in the reference r of docs. It returns nil if there is nothing to check: r is the reference to the owner, the parent or the
+// group, ids is empty, one of the two collections has no groups, or their groups are of different kinds.
 func (c *Collection[D]) sameGroup(ctx context.Context, r Reference, docs []store.Document, ids []store.ID) (func(doc, id store.ID) bool, error) {
 	if r.isOwner || r.parent != nil || r.groups != nil || len(ids) == 0 {
 		return nil, nil
@@ -203,7 +203,7 @@ func (c *Collection[D]) sameGroup(ctx context.Context, r Reference, docs []store
 
 // mayCreate fails with Forbidden if Narrow does not let the caller create the record.
 func (c *Collection[D]) mayCreate(ctx context.Context, caller access.Principal, doc D) error {
-	rule, err := c.selected(ctx, caller, c.narrow[Create])
+	filter, err := c.selected(ctx, caller, c.narrow[Create])
 	if err != nil {
 		return err
 	}
@@ -215,14 +215,14 @@ func (c *Collection[D]) mayCreate(ctx context.Context, caller access.Principal, 
 			}
 		}
 	}
-	if !selects(rule, scope) {
+	if !selects(filter, scope) {
 		return apperr.New(apperr.Forbidden, "Your role does not allow you to create this record.")
 	}
 	return nil
 }
 
-// setGroup sets the group of a new record that has none to the only group of the caller. ValidationFailed: the caller has none or
-// several.
+// setGroup sets the group of a new record that has no group: the only group of which the caller is a member. ValidationFailed: the
+// caller is a member of no group or of several.
 func (c *Collection[D]) setGroup(ctx context.Context, caller access.Principal, doc *D) error {
 	r := c.group()
 	if r == nil {
@@ -245,5 +245,5 @@ func (c *Collection[D]) setGroup(ctx context.Context, caller access.Principal, d
 
 // required is the error of a record without a group.
 func (r Reference) required() apperr.Field {
-	return apperr.Field{In: "body", Param: r.field, Code: apperr.Required, Message: "Is required, unless the caller is a member of exactly one."}
+	return apperr.Field{In: "body", Param: r.field, Code: apperr.Required, Message: "Is required, unless the caller is a member of exactly one group."}
 }
