@@ -45,8 +45,8 @@ func Member(field string, roles ...access.Role) Access {
 // OrganizationMember returns Member for the field organizationId.
 func OrganizationMember(roles ...access.Role) Access { return Member(OrganizationID, roles...) }
 
-// groups are a field with the ID of a group, and the reader of the memberships in these groups.
-type groups struct {
+// memberField is a field with the ID of a group, and the reader of the memberships in these groups.
+type memberField struct {
 	field   string
 	members access.MembershipReader
 }
@@ -54,7 +54,7 @@ type groups struct {
 // Members makes the memberships that m reads available to Member(field) in the rules of the collection. Open does that for each
 // reference from Group. For the collection of the groups, call Members with the field "id". Call Members before the server starts.
 func (c *Collection[D]) Members(field string, m access.MembershipReader) {
-	c.groups = append(c.groups, groups{field, m})
+	c.memberFields = append(c.memberFields, memberField{field, m})
 }
 
 // Method is a method of a Collection that writes.
@@ -86,7 +86,7 @@ func (c *Collection[D]) selected(ctx context.Context, caller access.Principal, r
 	if !caller.IsUser() || caller.ActsForAll() {
 		return rule(caller), nil
 	}
-	for _, g := range c.groups {
+	for _, g := range c.memberFields {
 		list, err := caller.MembershipsIn(ctx, g.members)
 		if err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func (c *Collection[D]) selected(ctx context.Context, caller access.Principal, r
 // collection use have changed since the request read them.
 func (c *Collection[D]) reread(ctx context.Context, caller access.Principal) (access.Principal, error) {
 	now := caller.Reread()
-	for _, g := range c.groups {
+	for _, g := range c.memberFields {
 		before, err := caller.MembershipsIn(ctx, g.members)
 		if err != nil {
 			return now, err
@@ -123,7 +123,7 @@ func errAccessChanged() error {
 
 // group returns the reference to the group of the records, or nil.
 func (c *Collection[D]) group() *Reference {
-	i := slices.IndexFunc(c.references, func(r Reference) bool { return r.groups != nil })
+	i := slices.IndexFunc(c.references, func(r Reference) bool { return r.members != nil })
 	if i < 0 {
 		return nil
 	}
@@ -154,7 +154,7 @@ func (c *Collection[D]) groupsOfDocs(ctx context.Context, docs []store.Document)
 		for _, doc := range docs {
 			groups[store.IDOf(doc)] = idsOf(r.value(doc))[0]
 		}
-		return groups, r.groups, nil
+		return groups, r.members, nil
 	}
 	r := c.parent()
 	if r == nil {
@@ -183,7 +183,7 @@ func idsIn(r Reference, docs []store.Document) (ids []store.ID) {
 // IDs in the reference r of docs. It returns nil if there is nothing to check: r is the reference to the owner, the parent or the
 // group, ids is empty, one of the two collections has no groups, or their groups are of different kinds.
 func (c *Collection[D]) sameGroup(ctx context.Context, r Reference, docs []store.Document, ids []store.ID) (func(doc, id store.ID) bool, error) {
-	if r.isOwner || r.parent != nil || r.groups != nil || len(ids) == 0 {
+	if r.isOwner || r.parent != nil || r.members != nil || len(ids) == 0 {
 		return nil, nil
 	}
 	groups, members, err := c.groupsOfDocs(ctx, docs)
@@ -209,7 +209,7 @@ func (c *Collection[D]) mayCreate(ctx context.Context, caller access.Principal, 
 	}
 	scope := map[string]store.ID{}
 	for _, r := range c.references {
-		if r.isOwner || r.groups != nil {
+		if r.isOwner || r.members != nil {
 			for _, id := range idsOf(r.value(doc)) {
 				scope[r.field] = id
 			}
@@ -232,7 +232,7 @@ func (c *Collection[D]) setGroup(ctx context.Context, caller access.Principal, d
 	if !field.IsZero() {
 		return nil
 	}
-	list, err := caller.MembershipsIn(ctx, r.groups)
+	list, err := caller.MembershipsIn(ctx, r.members)
 	if err != nil {
 		return err
 	}

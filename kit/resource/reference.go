@@ -18,7 +18,7 @@ type Reference struct {
 	index    []int  // the index of the field in the document
 	isList   bool
 	isOwner  bool
-	groups   access.MembershipReader // see Group; nil for other references
+	members  access.MembershipReader // see Group; nil for other references
 }
 
 // To returns a reference to records of another collection.
@@ -44,7 +44,7 @@ func Owner(users Target, onDelete OnDelete) Reference {
 // sets the field to the only group of a caller who gives none. The group of a record never changes. References between records of
 // groups, or of records under them, stay in one group.
 func Group(field string, target Target, members access.MembershipReader, onDelete OnDelete) Reference {
-	return Reference{field: field, target: target, onDelete: onDelete, groups: members}
+	return Reference{field: field, target: target, onDelete: onDelete, members: members}
 }
 
 // OrganizationID is the field with the ID of the organization that a record belongs to.

@@ -209,7 +209,7 @@ func (r referrer[D]) removeReferring(ctx context.Context, ids []store.ID, now re
 
 // ignored reports whether the deletion of the group deletes the records of the reference because of another reference.
 func (r referrer[D]) ignored() bool {
-	return r.groups == nil && r.parent == nil && r.staysInGroup()
+	return r.members == nil && r.parent == nil && r.staysInGroup()
 }
 
 // staysInGroup reports whether the records of the reference belong to the same group as the records that they refer to.
@@ -228,7 +228,7 @@ func (r referrer[D]) keep(docs []D, ids []store.ID, kept map[store.ID]bool) {
 
 // removePortion deletes the documents, which refer to the IDs, and what refers to them.
 func (r referrer[D]) removePortion(ctx context.Context, docs []D, referring, ids []store.ID, now removing, kept map[store.ID]bool) error {
-	now.inGroup = r.groups != nil || now.inGroup && r.staysInGroup()
+	now.inGroup = r.members != nil || now.inGroup && r.staysInGroup()
 	below, err := r.collection.removeAll(ctx, referring, now)
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func (r referrer[D]) restrict(ctx context.Context, id store.ID) error {
 func (c *Collection[D]) notRemoved(ctx context.Context, seen store.Filter) (store.Filter, error) {
 	var excluded []store.Filter
 	for _, r := range c.references {
-		if r.onDelete != Cascade || !r.isOwner && r.groups == nil || bounds(seen, r.field) {
+		if r.onDelete != Cascade || !r.isOwner && r.members == nil || bounds(seen, r.field) {
 			continue
 		}
 		pending, err := r.target.removed(ctx)

@@ -61,23 +61,23 @@ type Parent interface {
 // caller with an access.Restriction may not change records.
 type Collection[D store.Document] struct {
 	Referrers
-	all         *store.Collection[D]
-	db          store.DB
-	name        string
-	view        func(D) any
-	viewOf      any                           // a zero view
-	viewFor     func(access.Principal, D) any // see ViewFor
-	see, change Access
-	narrow      map[Method]Access // see Narrow
-	groups      []groups
-	removals    *Removals // nil: deletions are complete with the response
-	references  []Reference
-	within      *store.ID                        // the parent of the records; nil: the records of all parents; see Under
-	onDelete    []func(context.Context, D) error // see OnDelete
-	registered  *kit.Resource
-	files       *files.Files
-	fileFields  []fileField
-	links       files.Links
+	all          *store.Collection[D]
+	db           store.DB
+	name         string
+	view         func(D) any
+	viewOf       any                           // a zero view
+	viewFor      func(access.Principal, D) any // see ViewFor
+	see, change  Access
+	narrow       map[Method]Access // see Narrow
+	memberFields []memberField
+	removals     *Removals // nil: deletions are complete with the response
+	references   []Reference
+	within       *store.ID                        // the parent of the records; nil: the records of all parents; see Under
+	onDelete     []func(context.Context, D) error // see OnDelete
+	registered   *kit.Resource
+	files        *files.Files
+	fileFields   []fileField
+	links        files.Links
 }
 
 // Open declares a collection, and registers its references with their targets. The see parameter selects the records that a
@@ -91,7 +91,7 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 	}
 	if spec.Changes { // the owner, the group and the parent decide who may see the deletion of a record
 		for _, r := range references {
-			if r.isOwner || r.parent != nil || r.groups != nil {
+			if r.isOwner || r.parent != nil || r.members != nil {
 				spec.Scope = append(spec.Scope, r.field)
 			}
 		}
@@ -123,12 +123,12 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		if r.target == nil {
 			r.target = c
 		}
-		if r.groups != nil {
-			c.Members(r.field, r.groups)
+		if r.members != nil {
+			c.Members(r.field, r.members)
 		}
 		r.index = indexOf(reflect.TypeFor[D](), r.field)
 		fieldType := reflect.TypeFor[D]().FieldByIndex(r.index).Type
-		if (r.parent != nil || r.groups != nil) && fieldType != reflect.TypeFor[store.ID]() {
+		if (r.parent != nil || r.members != nil) && fieldType != reflect.TypeFor[store.ID]() {
 			panic(fmt.Sprintf("resource: the field %s of %s must be a store.ID, because a record has exactly one parent and one group", r.field, spec.Name))
 		}
 		r.isList = fieldType == reflect.TypeFor[[]store.ID]()

@@ -172,7 +172,7 @@ func (c *Collection[D]) lock(ctx context.Context, ids []store.ID) error {
 // writers of the group would wait for each other.
 func (c *Collection[D]) lockTargets(ctx context.Context, doc D) error {
 	for _, r := range c.references {
-		if r.onDelete == Keep || r.groups != nil {
+		if r.onDelete == Keep || r.members != nil {
 			continue
 		}
 		if err := r.target.lock(ctx, idsOf(r.value(doc))); err != nil {
@@ -266,7 +266,7 @@ func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principa
 			if change.Field != r.field || slices.Equal(idsOf(change.Value), idsOf(r.value(stored))) {
 				continue
 			}
-			if r.groups != nil || r.parent != nil {
+			if r.members != nil || r.parent != nil {
 				unknown = append(unknown, apperr.Field{In: "body", Param: r.field, Code: apperr.ReadOnly, Message: "Never changes."})
 				continue
 			}
@@ -329,10 +329,10 @@ func (c *Collection[D]) checkReference(
 // isMember returns a function that reports whether a new record of the caller may belong to a group. For references that are no
 // Group, it always returns true.
 func (r Reference) isMember(ctx context.Context, caller access.Principal) (func(id store.ID) bool, error) {
-	if r.groups == nil || caller.ActsForAll() {
+	if r.members == nil || caller.ActsForAll() {
 		return func(store.ID) bool { return true }, nil
 	}
-	list, err := caller.MembershipsIn(ctx, r.groups)
+	list, err := caller.MembershipsIn(ctx, r.members)
 	return func(id store.ID) bool {
 		return slices.ContainsFunc(list, func(m access.Membership) bool { return m.Group == id })
 	}, err
@@ -344,7 +344,7 @@ func (r Reference) unknown(ids []store.ID, known func(store.ID) bool) (unknown [
 		if known(id) {
 			continue
 		}
-		if r.groups != nil && id.IsZero() {
+		if r.members != nil && id.IsZero() {
 			return []apperr.Field{r.required()}
 		}
 		param := r.field
