@@ -34,7 +34,7 @@ func Member(field string, roles ...access.Role) Access {
 				ids = append(ids, m.Group)
 			}
 		}
-		slices.SortFunc(ids, func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) }) // so that the digest of the filter is the same
+		slices.SortFunc(ids, compareIDs) // so that the digest of the filter is the same
 		if len(ids) == 1 {
 			return store.Eq(field, ids[0]) // unlike with In, an engine can read an index in the order of the list
 		}
@@ -175,9 +175,11 @@ func idsIn(r Reference, docs []store.Document) (ids []store.ID) {
 	for _, doc := range docs {
 		ids = append(ids, idsOf(r.value(doc))...)
 	}
-	slices.SortFunc(ids, func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(ids, compareIDs)
 	return slices.Compact(ids)
 }
+
+func compareIDs(a, b store.ID) int { return bytes.Compare(a[:], b[:]) }
 
 // sameGroup returns a function that reports whether one of docs and the record with one of ids belong to the same group. ids are the
 // IDs in the reference r of docs. It returns nil if there is nothing to check: r is the reference to the owner, the parent or the

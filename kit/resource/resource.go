@@ -13,7 +13,6 @@
 package resource
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"reflect"
@@ -218,7 +217,7 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 	}
 	if size != nil && size.Exceeded() {
 		last := store.IDOf(docs[len(docs)-1])
-		unread = slices.DeleteFunc(slices.Clone(ids), func(id store.ID) bool { return bytes.Compare(id[:], last[:]) <= 0 })
+		unread = slices.DeleteFunc(slices.Clone(ids), func(id store.ID) bool { return compareIDs(id, last) <= 0 })
 	}
 	var parents map[store.ID]any
 	if parent != nil {
