@@ -70,8 +70,8 @@ type Field struct {
 	MaxBytes int64    `json:"maxBytes"`        // the size of the largest file
 }
 
-// Largest returns the size in bytes of the files that the field can have.
-func (f Field) Largest() int64 {
+// MaxTotal returns the maximum size in bytes of all files in the field together.
+func (f Field) MaxTotal() int64 {
 	if f.List {
 		return MaxItems * f.MaxBytes
 	}

@@ -35,8 +35,8 @@ func read(contentType, body string) (Params, error) {
 	return readBody(r)
 }
 
-// decode decodes a body into the struct that dst points to. It returns the names of the parameters in the body, and the faults.
-func decode(t *testing.T, contentType, body string, dst any, partial bool) (given []string, faults []apperr.Field) {
+// decode decodes a body into the struct that dst points to. It returns the names of the parameters in the body, and the fieldErrs.
+func decode(t *testing.T, contentType, body string, dst any, partial bool) (given []string, fieldErrs []apperr.Field) {
 	t.Helper()
 	v, err := read(contentType, body)
 	if err != nil {
@@ -52,9 +52,9 @@ func decode(t *testing.T, contentType, body string, dst any, partial bool) (give
 }
 
 // codes returns the parameter and the code of each fault.
-func codes(faults []apperr.Field) string {
+func codes(fieldErrs []apperr.Field) string {
 	var out []string
-	for _, f := range faults {
+	for _, f := range fieldErrs {
 		out = append(out, f.Param+" "+string(f.Code))
 	}
 	return strings.Join(out, "; ")
@@ -249,7 +249,7 @@ func TestMultipart(t *testing.T) {
 	}
 }
 
-type all struct {
+type allTypes struct {
 	Text  string      `json:"text"`
 	Raw   string      `json:"raw" trim:"no" unicode:"NFC"`
 	Bool  bool        `json:"bool"`
@@ -269,16 +269,16 @@ func TestDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "x"
-	want := all{Text: "a b", Raw: " \u00e9 ", Bool: true, Int: -5, Float: 1.5, Time: when, List: []string{"p", "q"}, Some: &text, Other: &text, When: &when}
+	want := allTypes{Text: "a b", Raw: " \u00e9 ", Bool: true, Int: -5, Float: 1.5, Time: when, List: []string{"p", "q"}, Some: &text, Other: &text, When: &when}
 	for name, body := range map[string][2]string{
 		"form":                {form, "text=+a+b+&raw=+e%CC%81+&bool=true&int=-5&float=1.5&time=2026-01-02T04:04:05.6789%2B01:00&list=p,+q,&some=x&other=x&when=2026-01-02T03:04:05.678Z&access_token=x"},
 		"form, JSON list":     {form, "text=a+b&raw=+e%CC%81+&bool=true&int=-5.0&float=15e-1&time=2026-01-02T03:04:05.678Z&list=+[\"p\",+\"\",\"q+\"]+&some=x&other=x&when=2026-01-02T03:04:05.678Z"},
 		"form, repeated list": {form, "text=a+b&raw=+e%CC%81+&bool=true&int=-5&float=1.5&time=2026-01-02T03:04:05.678Z&list=p&list=q&some=x&other=x&when=2026-01-02T03:04:05.678Z"},
 		"JSON":                {jsonType, `{"text":" a b ","raw":" e\u0301 ","bool":true,"int":-5,"float":1.5,"time":"2026-01-02T03:04:05.678Z","list":["p","q"],"some":"x","other":"x","when":"2026-01-02T03:04:05.678Z","access_token":"x"}`},
 	} {
-		var got all
-		if _, faults := decode(t, body[0], body[1], &got, false); faults != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, %v", name, got, faults)
+		var got allTypes
+		if _, fieldErrs := decode(t, body[0], body[1], &got, false); fieldErrs != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", name, got, fieldErrs)
 		}
 	}
 }
@@ -341,10 +341,10 @@ func TestDecodeTypes(t *testing.T) {
 		"Go 2":  {form, "text=%00&raw=%00&bool=t&int=1_000&float=1_000&time=2026-01-02T3:04:05Z&list=[\"%ff\"]&some=%ff"},
 		"more":  {jsonType, `{"text":true,"raw":[],"bool":0,"int":9007199254740992,"float":1e999,"time":"x","list":"a","some":{}}`},
 	} {
-		var got all
-		_, faults := decode(t, body[0], body[1], &got, false)
+		var got allTypes
+		_, fieldErrs := decode(t, body[0], body[1], &got, false)
 		var params []string
-		for _, f := range faults {
+		for _, f := range fieldErrs {
 			params = append(params, f.Param)
 			if f.In != "body" || f.Message == "" || (f.Code != "type" && f.Code != "format") {
 				t.Errorf("%s: %+v", name, f)
@@ -402,8 +402,8 @@ func TestRules(t *testing.T) {
 	} {
 		var in ruled
 		var got []string
-		_, faults := decode(t, form, body, &in, false)
-		for _, f := range faults {
+		_, fieldErrs := decode(t, form, body, &in, false)
+		for _, f := range fieldErrs {
 			line := f.Param + " " + string(f.Code)
 			if f.Expected != nil {
 				line += fmt.Sprint(" ", f.Expected)
@@ -419,7 +419,7 @@ func TestRules(t *testing.T) {
 // pair is a Parser: a JSON array of two strings.
 type pair [2]string
 
-func (p *pair) ParseInput(name string, value json.RawMessage) (faults []apperr.Field) {
+func (p *pair) ParseInput(name string, value json.RawMessage) (fieldErrs []apperr.Field) {
 	var texts []any
 	if json.Unmarshal(value, &texts) != nil || len(texts) != len(p) {
 		return []apperr.Field{{Param: name, Code: "type"}}
@@ -427,10 +427,10 @@ func (p *pair) ParseInput(name string, value json.RawMessage) (faults []apperr.F
 	for i := range p {
 		var ok bool
 		if p[i], ok = texts[i].(string); !ok {
-			faults = append(faults, apperr.Field{Param: fmt.Sprintf("%s[%d]", name, i), Code: "format"})
+			fieldErrs = append(fieldErrs, apperr.Field{Param: fmt.Sprintf("%s[%d]", name, i), Code: "format"})
 		}
 	}
-	return faults
+	return fieldErrs
 }
 
 // words is a Parser whose kind is slice.
@@ -452,8 +452,8 @@ func TestParserOfList(t *testing.T) {
 	for body, want := range map[string]string{`words=[{"Text":"a"}]`: "", `words=[]&words=[]`: "Must be given once."} {
 		var in listed
 		got := ""
-		if _, faults := decode(t, form, body, &in, false); faults != nil {
-			got = faults[0].Message
+		if _, fieldErrs := decode(t, form, body, &in, false); fieldErrs != nil {
+			got = fieldErrs[0].Message
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
@@ -468,8 +468,8 @@ func TestRejectedParser(t *testing.T) {
 		Plain pair  `json:"plain"`
 		Maybe *pair `json:"maybe"`
 	}
-	if _, faults := decode(t, jsonType, `{"plain":["a",5],"maybe":["a",5]}`, &in, false); len(faults) != 2 || in.Plain != (pair{}) || in.Maybe != nil {
-		t.Errorf("%+v, %+v", in, faults)
+	if _, fieldErrs := decode(t, jsonType, `{"plain":["a",5],"maybe":["a",5]}`, &in, false); len(fieldErrs) != 2 || in.Plain != (pair{}) || in.Maybe != nil {
+		t.Errorf("%+v, %+v", in, fieldErrs)
 	}
 }
 
@@ -501,7 +501,7 @@ func TestParser(t *testing.T) {
 	for _, test := range []struct {
 		contentType, body string
 		want              paired
-		faults            string
+		fieldErrs         string
 	}{
 		{jsonType, `{"name":"n","last":"l"}`, paired{Name: "n", Last: "l"}, ""},
 		{jsonType, `{"name":"n","last":"l","plain":["a","b"],"maybe":["c","d"]}`, paired{Name: "n", Last: "l", Plain: pair{"a", "b"}, Maybe: &pair{"c", "d"}}, ""},
@@ -512,11 +512,11 @@ func TestParser(t *testing.T) {
 		{form, `plain=&maybe=["a","b"]&maybe=["a","b"]`, paired{}, "name required; plain type; maybe type; last required"},
 	} {
 		var in paired
-		_, faults := decode(t, test.contentType, test.body, &in, false)
-		if got := codes(faults); got != test.faults || got == "" && !reflect.DeepEqual(in, test.want) {
+		_, fieldErrs := decode(t, test.contentType, test.body, &in, false)
+		if got := codes(fieldErrs); got != test.fieldErrs || got == "" && !reflect.DeepEqual(in, test.want) {
 			t.Errorf("%s: %+v, %q", test.body, in, got)
 		}
-		for _, f := range faults {
+		for _, f := range fieldErrs {
 			if f.In != "body" {
 				t.Errorf("%s: %+v", test.body, f)
 			}
@@ -562,18 +562,18 @@ func TestDecodePatch(t *testing.T) {
 	}
 	id := store.NewID()
 	none := change{embedded: embedded{"none"}, Float: 1.5, List: []string{}, Must: []string{}}
-	all := change{
+	complete := change{
 		embedded{"x"}, new(int64(5)), 0, 0, new(false), &when, new("a"), &id, []string{"abc"}, []string{"x"},
 	}
 	for _, test := range []struct {
 		contentType, body string
 		want              change
 		given             int
-		faults            string
+		fieldErrs         string
 	}{
 		{jsonType, `{}`, none, 0, ""},
-		{jsonType, `{"text":"x","int":5,"zero":0,"float":0,"bool":false,"time":"2026-01-02T03:04:05.678Z","enum":"a","ref":"` + id.Hex() + `","list":["abc"],"must":["x"]}`, all, 10, ""},
-		{form, "text=x&int=5&zero=0&float=0&bool=false&time=2026-01-02T03:04:05.678Z&enum=a&ref=" + id.Hex() + "&list=abc&must=x", all, 10, ""},
+		{jsonType, `{"text":"x","int":5,"zero":0,"float":0,"bool":false,"time":"2026-01-02T03:04:05.678Z","enum":"a","ref":"` + id.Hex() + `","list":["abc"],"must":["x"]}`, complete, 10, ""},
+		{form, "text=x&int=5&zero=0&float=0&bool=false&time=2026-01-02T03:04:05.678Z&enum=a&ref=" + id.Hex() + "&list=abc&must=x", complete, 10, ""},
 		{jsonType, `{"text":null,"int":null,"float":null,"bool":null,"time":null,"enum":null,"ref":null,"list":null}`, none, 8, ""},
 		{jsonType, `{"text":" ","enum":"","list":[]}`, none, 3, ""},
 		{form, "text=&int=&float=+&bool=&time=&enum=&ref=&list=", none, 8, ""},
@@ -586,8 +586,8 @@ func TestDecodePatch(t *testing.T) {
 		{form, "text=abcde&int=10&int=&zero=&ref=x&enum=c&must=", none, 0, "text max_length; int type; zero required; enum one_of; ref format; must required"},
 	} {
 		var in change
-		given, faults := decode(t, test.contentType, test.body, &in, true)
-		if got := codes(faults); got != test.faults || got == "" && !reflect.DeepEqual(in, test.want) || len(given) != test.given {
+		given, fieldErrs := decode(t, test.contentType, test.body, &in, true)
+		if got := codes(fieldErrs); got != test.fieldErrs || got == "" && !reflect.DeepEqual(in, test.want) || len(given) != test.given {
 			t.Errorf("%s: %+v, %d given, %q", test.body, in, len(given), got)
 		}
 	}
@@ -636,9 +636,9 @@ func TestDecodeStoreTypes(t *testing.T) {
 		{form, `data={"a":"` + strings.Repeat("x", 600) + `"}&price=x`, "price type"},
 	} {
 		var in input
-		_, faults := decode(t, test.contentType, test.body, &in, false)
-		got := codes(faults)
-		if faults == nil {
+		_, fieldErrs := decode(t, test.contentType, test.body, &in, false)
+		got := codes(fieldErrs)
+		if fieldErrs == nil {
 			view, err := json.Marshal(in)
 			if err != nil {
 				t.Error(err)

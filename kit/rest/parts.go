@@ -82,7 +82,7 @@ func (r *request) receiveParts(g *gin.Context) error {
 	p, allowed := r.parts, r.upload.allowed
 	size := int64(0)
 	for _, field := range p.fields {
-		size += field.Largest()
+		size += field.MaxTotal()
 	}
 	if g.Request.ContentLength >= 0 {
 		size = min(size, g.Request.ContentLength)

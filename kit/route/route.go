@@ -217,7 +217,7 @@ func Read(r *Route) { r.Read = true }
 func (r *Route) MaxForm(text int64) int64 {
 	size := text + formBytes
 	for _, f := range r.List.Files {
-		size += f.Largest() + formBytes
+		size += f.MaxTotal() + formBytes
 	}
 	return size
 }
