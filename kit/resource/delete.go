@@ -37,11 +37,11 @@ func ShareLimit(ctx context.Context) context.Context {
 	return context.WithValue(ctx, limitKey{}, new(int))
 }
 
-// Referrers are the references to the records of a Target.
+// Referrers are the references to the records of a Target. Each list has one function per reference.
 type Referrers struct {
-	plans     []planner
-	removers  []remover
-	restricts []restricts
+	plans     []planner   // for PlanDeletion
+	removers  []remover   // for Removals
+	restricts []restricts // for MayRemove
 }
 
 // planner plans a deletion for one reference. It adds to d what happens to the records that refer to one of the IDs.
@@ -52,8 +52,8 @@ func (r *Referrers) referredBy(plan planner, remove remover, check restricts) {
 }
 
 // PlanDeletion returns what happens to the referring records if a record is deleted. It does not change any records. Conflict:
-// a reference restricts the deletion, or more than MaxReferring records would change, with those of earlier plans if ctx is from
-// ShareLimit.
+// a reference restricts the deletion, or more than MaxReferring records would be changed or deleted; with a ctx from ShareLimit, the
+// records of earlier plans count too.
 func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, error) {
 	d := &Deletion{deleted: map[store.ID]bool{id: true}, affected: new(int)}
 	if shared, ok := ctx.Value(limitKey{}).(*int); ok {
@@ -70,7 +70,7 @@ func (r *Referrers) PlanDeletion(ctx context.Context, id store.ID) (*Deletion, e
 	return d, nil
 }
 
-// inUse returns the error for a record that a reference in the field of a collection restricts.
+// inUse returns the Conflict for a record to which records of the collection refer in the field, with Restrict.
 func inUse(collection, field string) error {
 	return apperr.New(apperr.Conflict, "The record is in use: %[1]s refer to it. Delete these %[1]s first, or change their %[2]s.", collection, field)
 }
@@ -111,8 +111,11 @@ func (d *Deletion) Run(ctx context.Context) error {
 
 // steps returns the changes in order, references to clear first.
 func (d *Deletion) steps() []func(context.Context) error {
-	slices.Reverse(d.cascade)
-	return append(d.clear, d.cascade...)
+	steps := slices.Clone(d.clear)
+	for _, step := range slices.Backward(d.cascade) {
+		steps = append(steps, step)
+	}
+	return steps
 }
 
 // Delete deletes a record that has one of the versions. It calls the rules of the method OnDelete, and does what each reference
@@ -155,11 +158,10 @@ func (c *Collection[D]) Delete(ctx context.Context, caller access.Principal, id 
 	})
 }
 
-// OnDelete registers a rule, which is called with each record before Delete or a Cascade deletes the record. If the rule fails, the
-// deletion fails. The rules are part of the Together of the deletion. On a server without transactions, other records that a
-// Cascade has deleted before therefore remain deleted, and a deletion can be repeated after an interruption, so the rule must be
-// idempotent. Rules are called in the order of registration. Deletions with Unrestricted call
-// none. Call OnDelete before the server starts.
+// OnDelete registers a rule. Delete, a Cascade and the job of Removals call it with each record before they delete the record. If
+// the rule fails, the deletion fails. The rules run in the Together of the deletion. On a server without transactions, the
+// deletions of a Cascade before a failure are not undone, and the deletion can be repeated, so rules must be idempotent. Rules are
+// called in the order of registration. Deletions with Unrestricted call none. Call OnDelete before the server starts.
 func (c *Collection[D]) OnDelete(rule func(ctx context.Context, doc D) error) {
 	c.onDelete = append(c.onDelete, rule)
 }
@@ -170,17 +172,17 @@ func (c *Collection[D]) beforeDelete(ctx context.Context, f store.Filter) error 
 		return nil
 	}
 	docs, err := c.all.List(ctx, store.Query{Filter: f})
+	if err != nil {
+		return err
+	}
 	for _, doc := range docs {
 		for _, rule := range c.onDelete {
-			if err == nil {
-				err = rule(ctx, doc)
+			if err := rule(ctx, doc); err != nil {
+				return err
 			}
 		}
 	}
-	if err == nil {
-		err = c.releaseFiles(ctx, docs)
-	}
-	return err
+	return c.releaseFiles(ctx, docs)
 }
 
 // referrer is a reference, and the collection whose records have the reference.
@@ -222,7 +224,7 @@ func (r referrer[D]) plan(ctx context.Context, d *Deletion, ids []store.ID) erro
 		d.deleted[id] = true
 	}
 	d.cascade = append(d.cascade, func(ctx context.Context) error {
-		cascaded := store.And(store.In("id", store.Values(referring)...), refers) // refers again: references may have changed
+		cascaded := store.And(store.In("id", store.Values(referring)...), refers) // with refers again, because references may have changed since the plan
 		if err := r.collection.beforeDelete(ctx, cascaded); err != nil {
 			return err
 		}

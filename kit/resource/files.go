@@ -110,7 +110,7 @@ func (c *Collection[D]) putField(ctx context.Context, caller access.Principal, i
 }
 
 // errFilesInAtomic is returned because a transaction can be rolled back, but not the storage of files.
-var errFilesInAtomic = errors.New("resource: a file that was received with the request cannot be stored in an Atomic: call Collection.StoreFiles before it")
+var errFilesInAtomic = errors.New("resource: a file that was received with the request cannot be stored in an Atomic: call the Atomic in the write function of Collection.StoreFiles")
 
 // StoreFiles stores the files among the changes of the record with the ID, and calls write, which writes the record: with Update and the
 // same changes, or with Create and a record that has the same files. write can do that in an Atomic, where Create and Update cannot store

@@ -12,12 +12,14 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Create stores a new record. The see and change parameters of Open do not apply: the router decides who may create. ValidationFailed:
-// a reference refers to a record that the caller may not see. NotFound: the caller may not see the parent. Forbidden: the caller may not
-// choose another user as the owner, or the rules of the parent apply and the caller may not change the parent. Conflict: see
-// store.Collection.Insert.
+// Create stores a new record. The see and change parameters of Open do not apply: the router decides who may create.
+// ValidationFailed: a reference refers to a record that the caller may not see or that belongs to another group, or the caller is
+// not a member of the group. NotFound: the caller may not see the parent. Forbidden: the caller may not choose another user as the
+// owner, a rule of Narrow rejects the caller, or the change parameter of Open is nil and the caller may not change the parent.
+// Conflict: see store.Collection.Insert.
 //
-// In an Atomic, Create cannot store files that were received with the request: call StoreFiles before it. Creator.Create does that.
+// In an Atomic, Create cannot store files that were received with the request: call the Atomic in the write function of StoreFiles.
+// Creator.Create stores the files before it calls the create function of the module.
 func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc D) error {
 	if caller.Restriction != nil {
 		return caller.Restriction.Err
@@ -38,7 +40,8 @@ func (c *Collection[D]) Create(ctx context.Context, caller access.Principal, doc
 // create is Create for a record whose files are stored.
 func (c *Collection[D]) create(ctx context.Context, caller access.Principal, doc D) error {
 	list := c.filesOf(doc)
-	if list == nil && c.narrow[Create] == nil && !slices.ContainsFunc(c.references, func(r Reference) bool { return r.needsCheck(caller, r.value(doc)) }) {
+	needsCheck := slices.ContainsFunc(c.references, func(r Reference) bool { return r.needsCheck(caller, r.value(doc)) })
+	if list == nil && c.narrow[Create] == nil && !needsCheck {
 		return c.all.Insert(ctx, doc)
 	}
 	return c.db.Together(ctx, func(ctx context.Context) error {
@@ -68,7 +71,8 @@ func (c *Collection[D]) create(ctx context.Context, caller access.Principal, doc
 // store.Collection.Update.
 //
 // The value of a change of files is a *files.File, or a []files.File that is added to the stored list; nil removes the files. Conflict:
-// the list would have more than files.MaxItems files. In an Atomic, Update cannot store files: call StoreFiles before it.
+// the list would have more than files.MaxItems files. In an Atomic, Update cannot store files: call the Atomic in the
+// write function of StoreFiles.
 func (c *Collection[D]) Update(
 	ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, changes ...store.Change,
 ) (doc D, err error) {
@@ -168,8 +172,8 @@ func (c *Collection[D]) lock(ctx context.Context, ids []store.ID) error {
 	return apperr.Replace(c.all.Lock(ctx, ids...), apperr.NotFound, nil)
 }
 
-// lockTargets locks the records to which doc refers, except those whose deletion the references ignore, and except its group: all
-// writers of the group would wait for each other.
+// lockTargets locks the records to which doc refers. It skips references with Keep, which ignore deletions, and the group of doc:
+// otherwise, all writers in a group would wait for each other.
 func (c *Collection[D]) lockTargets(ctx context.Context, doc D) error {
 	for _, r := range c.references {
 		if r.onDelete == Keep || r.members != nil {
@@ -199,8 +203,8 @@ func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc 
 // maxChecked is the maximum number of IDs that checkAll looks up with one query. A record can have a long list of IDs.
 const maxChecked = 500
 
-// checkAll returns for each of the new records the error of mayChangeParent or of check. There are at most
-// maxChecked records. The caller must act for all users.
+// checkAll returns for each of the new records, at most maxChecked, the error of mayChangeParent or of check. The principal caller
+// must act for all users: checkAll checks neither the owner nor memberships.
 func (c *Collection[D]) checkAll(ctx context.Context, caller access.Principal, docs []store.Document) ([]error, error) {
 	errs := make([]error, len(docs))
 	parents := map[store.ID]error{}
@@ -244,7 +248,7 @@ func (c *Collection[D]) checkAll(ctx context.Context, caller access.Principal, d
 	return errs, nil
 }
 
-// findAll returns the records with the IDs that the caller may see.
+// findAll returns, by ID, the views of those records with the IDs that the caller may see.
 func (r Reference) findAll(ctx context.Context, caller access.Principal, ids []store.ID) (map[store.ID]any, error) {
 	all := map[store.ID]any{}
 	for chunk := range slices.Chunk(ids, maxChecked) {
@@ -320,14 +324,17 @@ func (c *Collection[D]) checkReference(
 		return nil, err
 	}
 	isMember, err := r.isMember(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
 	return r.unknown(ids, func(id store.ID) bool {
 		_, known := found[id]
 		return known && isMember(id) && (sameGroup == nil || sameGroup(store.IDOf(doc), id))
-	}), err
+	}), nil
 }
 
-// isMember returns a function that reports whether a new record of the caller may belong to a group. For references that are no
-// Group, it always returns true.
+// isMember returns a function that reports whether the caller is a member of the group with an ID. The function always returns true
+// for references other than Group, and for callers who act for all users.
 func (r Reference) isMember(ctx context.Context, caller access.Principal) (func(id store.ID) bool, error) {
 	if r.members == nil || caller.ActsForAll() {
 		return func(store.ID) bool { return true }, nil
