@@ -173,7 +173,7 @@ func TestFiles(t *testing.T) {
 	}{
 		{CSV, "", "the file is empty"},
 		{CSV, "text,text\n", "twice"},
-		{CSV, "text,\n", "without a name"},
+		{CSV, "text,\n", "has no name"},
 		{CSV, "\"\n", "the header"},
 		{CSV, "text;int\n", "semicolons"},
 		{CSV, "text;int\r", "semicolons"},

@@ -36,14 +36,14 @@ type Reader struct {
 	format Format
 	lines  *bufio.Reader
 	csv    *csv.Reader
-	names  []string
+	names  []string        // of the columns, from the header of a CSV file
 	isText map[string]bool // by field name: whether the values of the field are JSON strings
 
 	line, number int
 }
 
-// NewReader returns a Reader for records with the fields of the struct type t. NewReader fails if the file is not UTF-8, or if the
-// header of a CSV file cannot be read or is invalid.
+// NewReader returns a Reader for records with the fields of the struct type t. NewReader fails if the file begins like UTF-16, or
+// if the header of a CSV file cannot be read or is invalid.
 func NewReader(in io.Reader, format Format, t reflect.Type) (*Reader, error) {
 	r := &Reader{format: format, lines: bufio.NewReaderSize(in, 64<<10)}
 	mark, _ := r.lines.Peek(3)
@@ -78,8 +78,11 @@ func (r *Reader) readHeader(t reflect.Type) error {
 		if !utf8.ValidString(name) {
 			return errors.New("the header is not valid UTF-8; save the file as UTF-8")
 		}
-		if name == "" || slices.Contains(r.names[:i], name) {
-			return fmt.Errorf("the header has the field %q twice, or a field without a name", name)
+		if name == "" {
+			return fmt.Errorf("column %d of the header has no name", i+1)
+		}
+		if slices.Contains(r.names[:i], name) {
+			return fmt.Errorf("the header has the field %q twice", name)
 		}
 		_, ok := r.isText[name]
 		known = known || ok
