@@ -1,5 +1,5 @@
-// Package files has the files of records: what a record stores of a file, how clients see it, and what a resource declares about its
-// fields for files.
+// Package files stores the files of records, and deletes them when no record refers to them. It also defines what a record stores
+// of a file, how clients see it, and how a resource declares a field for files.
 package files
 
 import (
@@ -9,12 +9,12 @@ import (
 // File is the value of a field for a file, in a document: *File for one file, []File for a list.
 type File struct {
 	ID     store.ID `json:"id"`
-	Name   string   `json:"name"`             // the name that the uploader gave, at most 255 bytes
+	Name   string   `json:"name"`             // base name, cleaned; by default the field name with an extension; at most 255 bytes
 	Type   string   `json:"type"`             // media type without parameters
 	Size   int64    `json:"size"`             // bytes
 	SHA256 string   `json:"sha256"`           // 64 lower-case hexadecimal digits
-	Width  int64    `json:"width,omitempty"`  // pixels; 0: the file is no image
-	Height int64    `json:"height,omitempty"` // pixels; 0: the file is no image
+	Width  int64    `json:"width,omitempty"`  // pixels; 0: not a PNG, JPEG, GIF or WebP with a readable header
+	Height int64    `json:"height,omitempty"` // pixels; 0: not a PNG, JPEG, GIF or WebP with a readable header
 
 	staged *staged // nil unless Receive has made the file; not stored
 }
@@ -55,10 +55,9 @@ func Views(list []File, url string) []View {
 
 // The limits of the fields for files.
 const (
-	MaxBytes     = 5_000_000_000 // the largest Field.MaxBytes
-	DefaultBytes = 10_000_000    // Field.MaxBytes without max=
-	MaxItems     = 20            // files of a list
-	MaxPixels    = 50_000_000    // pixels of an image, by its header
+	MaxBytes  = 5_000_000_000 // upper bound of Field.MaxBytes
+	MaxItems  = 20            // files of a list
+	MaxPixels = 50_000_000    // width × height of an image, as its header declares
 )
 
 // Field declares a field for files of a resource.
