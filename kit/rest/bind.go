@@ -24,14 +24,16 @@ import (
 // errors of its own rules with apperr.JoinInvalid.
 //
 // The type of a field is string, bool, int64, float64, store.Time, Date, ID, UUID or Decimal (a JSON string or number), a list of
-// these, a type that implements Parser, or a pointer to one of these types. A list is a JSON array, also as the value of a form
-// parameter, a repeated form parameter, or one comma-separated form value. The fields of embedded structs are parameters too. If
-// a parameter is absent, null, or empty (an empty form value, string or list), its field gets the default or, without a default,
-// the zero value.
+// these, a type that implements Parser, or a pointer to one of these types. A list is a JSON array (in a JSON body, or as a form
+// value), a repeated form parameter, or one comma-separated form value. The fields of embedded structs are parameters too. If a
+// parameter is absent, null, or empty (an empty form value, string or list; not for a Parser), its field gets the default or,
+// without a default, the zero value.
 //
-// A field can also have the type *files.File or []files.File, which only multipart forms to routes with route.Files fill. In other
-// bodies, null deletes the file, or all files of the list: the field is nil and, for BindPatch, given. The view of a file, or a
-// list of them, is ignored. Tags:
+// A field can also have the type *files.File or []files.File, which only multipart forms to routes with route.Files fill. null,
+// also as a form value, deletes the file, or all files of the list: the field is nil and, for BindPatch, given. The view of a file,
+// or a list of them, is ignored.
+//
+// The tags of a field:
 //
 //   - json: the name of the parameter.
 //   - default: the default; see store.SetDefaults.
@@ -76,7 +78,7 @@ func BindSome[T any](g *gin.Context) (in T, err error) {
 func bind[T any](g *gin.Context, partial bool, views []any) (in T, given []string, err error) {
 	params, err := Body(g)
 	if err == nil {
-		err = params.late
+		err = params.late // QuotaExceeded; see AllowFiles.LateQuota
 	}
 	if err == nil {
 		given, err = params.decode(&in, partial, views...)
@@ -93,7 +95,7 @@ type Parser interface {
 }
 
 // decode decodes the parameters into the struct that dst points to, and returns the names of the parameters in the request. A
-// required parameter must not be empty. If partial is true, a required parameter may be absent.
+// required parameter must not be empty. If partial is true, a required parameter may be absent. After an error, given is nil.
 func (p Params) decode(dst any, partial bool, views ...any) (given []string, err error) {
 	given, fieldErrs := p.decodeFields(dst, partial)
 	fieldErrs = append(fieldErrs, p.invalid...)

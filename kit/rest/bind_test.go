@@ -35,7 +35,7 @@ func read(contentType, body string) (Params, error) {
 	return readBody(r)
 }
 
-// decode decodes a body into the struct that dst points to. It returns the names of the parameters in the body, and the fieldErrs.
+// decode decodes a body into the struct that dst points to. It returns the names of the parameters in the body, and the errors of the fields.
 func decode(t *testing.T, contentType, body string, dst any, partial bool) (given []string, fieldErrs []apperr.Field) {
 	t.Helper()
 	v, err := read(contentType, body)
@@ -51,7 +51,7 @@ func decode(t *testing.T, contentType, body string, dst any, partial bool) (give
 	return given, nil
 }
 
-// codes returns the parameter and the code of each fault.
+// codes returns the parameter and the code of each error.
 func codes(fieldErrs []apperr.Field) string {
 	var out []string
 	for _, f := range fieldErrs {
@@ -81,15 +81,14 @@ func TestRead(t *testing.T) {
 		{"semicolons", form, "a=1;b=2", apperr.MalformedBody},
 		{"not UTF-8", jsonType, "{\"a\":\"\xff\"}", apperr.MalformedBody},
 		{"array", jsonType, `[1]`, apperr.MalformedBody},
-		{"text as JSON", jsonType, `"a"`, apperr.MalformedBody},
+		{"JSON string", jsonType, `"a"`, apperr.MalformedBody},
 		{"null", jsonType, `null`, apperr.MalformedBody},
 		{"half", jsonType, `{"a":`, apperr.MalformedBody},
 		{"half object", jsonType, `{"a":1`, apperr.MalformedBody},
 		{"no comma", jsonType, `{"a":1 "b":2}`, apperr.MalformedBody},
 		{"trailing comma", jsonType, `{"a":1,}`, apperr.MalformedBody},
-		{"more", jsonType, `{"a":1} {}`, apperr.MalformedBody},
-		{"key twice", jsonType, `{"a":1,"a":2}`, apperr.MalformedBody},
-		{"deep", jsonType, `{"a":` + strings.Repeat("[", bodyLimit-7) + `}`, apperr.MalformedBody},
+		{"data after the object", jsonType, `{"a":1} {}`, apperr.MalformedBody},
+		{"duplicate name", jsonType, `{"a":1,"a":2}`, apperr.MalformedBody},
 		{"too large", jsonType, `{"a":"` + strings.Repeat("x", bodyLimit) + `"}`, apperr.PayloadTooLarge},
 		{"merge patch, not for PATCH", typeMergePatch, `{"a":1}`, apperr.UnsupportedMediaType},
 		{"no boundary", "multipart/form-data", "x", apperr.MalformedBody},
@@ -270,14 +269,14 @@ func TestDecode(t *testing.T) {
 	}
 	text := "x"
 	want := allTypes{Text: "a b", Raw: " \u00e9 ", Bool: true, Int: -5, Float: 1.5, Time: when, List: []string{"p", "q"}, Some: &text, Other: &text, When: &when}
-	for name, body := range map[string][2]string{
+	for name, test := range map[string]struct{ contentType, body string }{
 		"form":                {form, "text=+a+b+&raw=+e%CC%81+&bool=true&int=-5&float=1.5&time=2026-01-02T04:04:05.6789%2B01:00&list=p,+q,&some=x&other=x&when=2026-01-02T03:04:05.678Z&access_token=x"},
 		"form, JSON list":     {form, "text=a+b&raw=+e%CC%81+&bool=true&int=-5.0&float=15e-1&time=2026-01-02T03:04:05.678Z&list=+[\"p\",+\"\",\"q+\"]+&some=x&other=x&when=2026-01-02T03:04:05.678Z"},
 		"form, repeated list": {form, "text=a+b&raw=+e%CC%81+&bool=true&int=-5&float=1.5&time=2026-01-02T03:04:05.678Z&list=p&list=q&some=x&other=x&when=2026-01-02T03:04:05.678Z"},
 		"JSON":                {jsonType, `{"text":" a b ","raw":" e\u0301 ","bool":true,"int":-5,"float":1.5,"time":"2026-01-02T03:04:05.678Z","list":["p","q"],"some":"x","other":"x","when":"2026-01-02T03:04:05.678Z","access_token":"x"}`},
 	} {
 		var got allTypes
-		if _, fieldErrs := decode(t, body[0], body[1], &got, false); fieldErrs != nil || !reflect.DeepEqual(got, want) {
+		if _, fieldErrs := decode(t, test.contentType, test.body, &got, false); fieldErrs != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", name, got, fieldErrs)
 		}
 	}
@@ -292,7 +291,7 @@ func TestDecodeUnknown(t *testing.T) {
 	}
 	const secret = "a secret"
 	for _, test := range []struct {
-		contentType, body, param string
+		contentType, body, param string   // param "none": no parameter is unknown
 		messages                 []string // parts of the message
 	}{
 		{jsonType, `{"Name":"a","name":"a"}`, "Name", []string{"Did you mean name?", "read as JSON"}},
@@ -307,7 +306,7 @@ func TestDecodeUnknown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var in bounded
+		var in bounded // in fuzz_test.go
 		_, err = v.decode(&in, false, view{})
 		var e *apperr.Error
 		if errors.As(err, &e) {
@@ -333,16 +332,16 @@ func TestDecodeUnknown(t *testing.T) {
 
 func TestDecodeTypes(t *testing.T) {
 	t.Parallel()
-	for name, body := range map[string][2]string{
-		"bytes": {form, "text=%ff&raw=%c3%28&bool=1&int=x&float=Inf&time=x&list=%ff&some=%ff"},
-		"form":  {form, "text=a&text=b&raw=%00&bool=1&int=1.5&float=NaN&time=yesterday&list=%00&some=a&some=b"},
-		"JSON":  {jsonType, `{"text":1,"raw":{"$gt":""},"bool":"true","int":"5","float":"1","time":5,"list":[null],"some":["a"]}`},
-		"Go":    {form, "text=%00&raw=%00&bool=TRUE&int=0x10&float=0x10p0&time=2026-01-02T03:04:05%2B24:00&list=[1]&some=%ff"},
-		"Go 2":  {form, "text=%00&raw=%00&bool=t&int=1_000&float=1_000&time=2026-01-02T3:04:05Z&list=[\"%ff\"]&some=%ff"},
-		"more":  {jsonType, `{"text":true,"raw":[],"bool":0,"int":9007199254740992,"float":1e999,"time":"x","list":"a","some":{}}`},
+	for name, test := range map[string]struct{ contentType, body string }{
+		"bytes":          {form, "text=%ff&raw=%c3%28&bool=1&int=x&float=Inf&time=x&list=%ff&some=%ff"},
+		"form":           {form, "text=a&text=b&raw=%00&bool=1&int=1.5&float=NaN&time=yesterday&list=%00&some=a&some=b"},
+		"JSON":           {jsonType, `{"text":1,"raw":{"$gt":""},"bool":"true","int":"5","float":"1","time":5,"list":[null],"some":["a"]}`},
+		"Go syntax":      {form, "text=%00&raw=%00&bool=TRUE&int=0x10&float=0x10p0&time=2026-01-02T03:04:05%2B24:00&list=[1]&some=%ff"},
+		"more Go syntax": {form, "text=%00&raw=%00&bool=t&int=1_000&float=1_000&time=2026-01-02T3:04:05Z&list=[\"%ff\"]&some=%ff"},
+		"more":           {jsonType, `{"text":true,"raw":[],"bool":0,"int":9007199254740992,"float":1e999,"time":"x","list":"a","some":{}}`},
 	} {
 		var got allTypes
-		_, fieldErrs := decode(t, body[0], body[1], &got, false)
+		_, fieldErrs := decode(t, test.contentType, test.body, &got, false)
 		var params []string
 		for _, f := range fieldErrs {
 			params = append(params, f.Param)
@@ -351,7 +350,7 @@ func TestDecodeTypes(t *testing.T) {
 			}
 		}
 		if want := []string{"text", "raw", "bool", "int", "float", "time", "list", "some"}; !reflect.DeepEqual(params, want) {
-			t.Errorf("%s: %v are at fault, want %v", name, params, want)
+			t.Errorf("%s: %v are invalid, want %v", name, params, want)
 		}
 	}
 }
@@ -526,10 +525,20 @@ func TestParser(t *testing.T) {
 
 func TestText(t *testing.T) {
 	t.Parallel()
-	for body, want := range map[string]int{`{"a":"x"}`: 1, `{"a":1}`: 0, `{"a":["x"]}`: 0, `{}`: 0, `{"a":null}`: 0} {
-		v, err := read(jsonType, body)
-		if err != nil || len(v.Strings("a")) != want && body != `{"a":null}` || v.Has("a") != (body != `{}` && body != `{"a":null}`) {
-			t.Errorf("%s: %q, %v", body, v.Strings("a"), err)
+	for _, test := range []struct {
+		body string
+		want []string
+		has  bool
+	}{
+		{`{"a":"x"}`, []string{"x"}, true},
+		{`{"a":1}`, nil, true},
+		{`{"a":["x"]}`, nil, true},
+		{`{}`, nil, false},
+		{`{"a":null}`, []string{""}, false},
+	} {
+		v, err := read(jsonType, test.body)
+		if err != nil || !slices.Equal(v.Strings("a"), test.want) || v.Has("a") != test.has {
+			t.Errorf("%s: %q, %t, %v", test.body, v.Strings("a"), v.Has("a"), err)
 		}
 	}
 	if v, err := read(form, "a=x&a=y"); err != nil || len(v.Strings("a")) != 2 || !v.Has("a") || v.Has("b") {

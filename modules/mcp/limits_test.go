@@ -40,8 +40,9 @@ func TestInstructionsAreData(t *testing.T) {
 	}
 }
 
-// TestLargeResults stores records that do not fit into the text of a result. search_records must return each of them once, and
-// the incomplete fields must be named. One message is larger than the limit for all messages of a user that are in progress.
+// TestLargeResults stores records that do not fit into the text of a result. search_records must return each of them once, and the
+// incomplete fields must be named. The request with 99,000 bytes exceeds the limit of middleware.UserWrites, and must be accepted
+// all the same. An error with 900 parameters must fit into the text, too; agent.text checks the size.
 func TestLargeResults(t *testing.T) {
 	t.Parallel()
 	a := start(t)
@@ -89,7 +90,7 @@ func TestLargeResults(t *testing.T) {
 	}
 }
 
-// TestMessages sends messages over HTTP.
+// TestMessages checks the status and the body of the response to each kind of HTTP request.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	a := start(t, testkit.Env("CORS_ORIGINS", "https://app.example.com"))
@@ -107,9 +108,9 @@ func TestMessages(t *testing.T) {
 	inBody.As = ""
 	a.api.Run(t, []testkit.Scenario{
 		testkit.Row("ping", post(ping), 200, []string{`"result":{}`}, nil),
-		testkit.Row("ping with a page's origin", post(ping, "Origin", "https://app.example.com"), 200, []string{`"result":{}`}, nil),
+		testkit.Row("ping with an origin of CORS_ORIGINS", post(ping, "Origin", "https://app.example.com"), 200, []string{`"result":{}`}, nil),
 		testkit.Row("other origin", post(ping, "Origin", "https://evil.example.com"), 403, []string{`"forbidden"`, "CORS_ORIGINS"}, nil),
-		testkit.Row("same origin", post(ping, "Origin", a.api.URL), 403, []string{`"forbidden"`}, nil),
+		testkit.Row("own origin, not in CORS_ORIGINS", post(ping, "Origin", a.api.URL), 403, []string{`"forbidden"`}, nil),
 		testkit.Row("opaque origin", post(ping, "Origin", "null"), 403, []string{`"forbidden"`}, nil),
 		testkit.Row("another host", post(ping, "X-Forwarded-Host", "api.example.com"), 200, []string{`"result":{}`}, nil),
 		testkit.Row("session of another server", post(ping, "Mcp-Session-Id", "x"), 200, []string{`"result":{}`}, nil),
@@ -133,8 +134,8 @@ func TestMessages(t *testing.T) {
 	})
 }
 
-// keys verifies API keys. The part of a key after access.KeyPrefix is its scope. The owner of the key with the scope restricted
-// is restricted.
+// keys verifies API keys. The part of a key after access.KeyPrefix is its scope. The key "restricted" has all read and write
+// scopes, and its owner has an access.Restriction.
 type keys struct{ owner store.ID }
 
 func (k *keys) Parts() kit.Parts { return kit.Parts{APIKeys: k} }
@@ -160,12 +161,12 @@ func TestAPIKeys(t *testing.T) {
 	created := a.tool("create_record", object{"resource": "articles", "data": object{"title": "x"}})["record"].(object)
 	k.owner, _ = store.ParseID(created["userId"].(string))
 	record := object{"resource": "articles", "id": created["id"]}
-	for scope, errors := range map[string]string{ // error codes of reads and writes
+	for scope, codes := range map[string]string{ // the error code of reads, a slash, the error code of writes; "" is success
 		"articles:read": "/insufficient_scope", "*:read": "/insufficient_scope", "articles:write": "insufficient_scope/", "*:write": "insufficient_scope/",
 		"test-orders:write": "insufficient_scope/insufficient_scope", "admin": "insufficient_scope/insufficient_scope", "restricted": "/email_not_verified",
 	} {
 		b := agent{t, a.api, access.KeyPrefix + scope}
-		ofReads, ofWrites, _ := strings.Cut(errors, "/")
+		ofReads, ofWrites, _ := strings.Cut(codes, "/")
 		listed := b.text("list_resources", object{}, false)
 		for text, want := range map[string]bool{"search_records": ofReads == "", "create_record": ofWrites == "", "articles": ofReads == "" || ofWrites == ""} {
 			if strings.Contains(listed, text) != want {
@@ -173,7 +174,7 @@ func TestAPIKeys(t *testing.T) {
 			}
 		}
 		if !strings.Contains(listed, "articles") {
-			for _, name := range []string{"articles", "article"} { // no suggestion
+			for _, name := range []string{"articles", "article"} { // the error must not suggest a resource that the key cannot use
 				if text := b.text("describe_resource", object{"resource": name}, true); !strings.Contains(text, "list_resources returns") {
 					t.Errorf("%s: describe_resource of %s: %s", scope, name, text)
 				}
@@ -193,13 +194,13 @@ func TestAPIKeys(t *testing.T) {
 		check(ofReads, "get_record", record)
 		check(ofWrites, "create_record", object{"resource": "articles", "data": data})
 		check(ofWrites, "update_record", object{"resource": "articles", "id": created["id"], "data": data})
-		if ofWrites != "" {
+		if ofWrites != "" { // otherwise, the record would be missing for the other keys
 			check(ofWrites, "delete_record", record)
 		}
 	}
 }
 
-// TestRequestLog checks that the call of a tool is logged, with the ID of the message.
+// TestRequestLog checks that a tool call and its HTTP request are logged with the same request ID.
 func TestRequestLog(t *testing.T) {
 	t.Parallel()
 	a := start(t)
