@@ -88,8 +88,9 @@ func bind[T any](g *gin.Context, partial bool, views []any) (in T, given []strin
 
 // Parser is implemented by the types of parameters that are neither scalars nor lists of scalars. ParseInput receives the name
 // of the parameter and its JSON value. A value from a form has no quotes, so it may not be valid JSON. ParseInput returns all
-// errors. The Param of each error is a path that begins with name. ParseInput is not called for null. A form that repeats the
-// parameter is rejected without a call of ParseInput.
+// errors. The Param of each error is a path that begins with name. If there are errors, the field keeps what ParseInput has set, so
+// that the caller of Bind can check it. ParseInput is not called for null. A form that repeats the parameter is rejected without a
+// call of ParseInput.
 type Parser interface {
 	ParseInput(name string, value json.RawMessage) []apperr.Field
 }
@@ -218,7 +219,7 @@ func fieldsOf(t reflect.Type) []field {
 }
 
 // decodeField decodes a parameter into dst. given reports whether the request has the parameter. empty reports whether the
-// parameter is absent, null or empty; if so, or if there are errors, dst keeps the default.
+// parameter is absent, null or empty; if so, or if there are errors and f has no Parser, dst keeps the default.
 func (p Params) decodeField(f *field, dst reflect.Value) (given, empty bool, fieldErrs []apperr.Field) {
 	if f.file {
 		return p.decodeFile(*f, dst)
@@ -240,6 +241,8 @@ func (p Params) decodeField(f *field, dst reflect.Value) (given, empty bool, fie
 	switch {
 	case f.parser && raw != nil: // fromForm rejects a repeated form parameter, which has no raw
 		fieldErrs = p.callParser(*f, raw, target)
+		dst.Set(value) // also after an error; see Parser
+		return true, false, fieldErrs
 	case inForm:
 		fieldErrs = f.bodyErrors(f.fromForm(texts, target))
 	default:
@@ -248,7 +251,7 @@ func (p Params) decodeField(f *field, dst reflect.Value) (given, empty bool, fie
 	if fieldErrs != nil {
 		return true, false, fieldErrs
 	}
-	if kind := target.Kind(); !f.parser && (kind == reflect.String || kind == reflect.Slice) && target.Len() == 0 {
+	if kind := target.Kind(); (kind == reflect.String || kind == reflect.Slice) && target.Len() == 0 {
 		return true, true, nil
 	}
 	dst.Set(value)

@@ -460,18 +460,6 @@ func TestParserOfList(t *testing.T) {
 	}
 }
 
-// TestRejectedParser checks that a value that a Parser rejects does not change its field.
-func TestRejectedParser(t *testing.T) {
-	t.Parallel()
-	var in struct {
-		Plain pair  `json:"plain"`
-		Maybe *pair `json:"maybe"`
-	}
-	if _, fieldErrs := decode(t, jsonType, `{"plain":["a",5],"maybe":["a",5]}`, &in, false); len(fieldErrs) != 2 || in.Plain != (pair{}) || in.Maybe != nil {
-		t.Errorf("%+v, %+v", in, fieldErrs)
-	}
-}
-
 // TestRuleRequired checks that other rules whose name begins with required do not require a parameter.
 func TestRuleRequired(t *testing.T) {
 	t.Parallel()
