@@ -104,7 +104,7 @@ func TestCollectionsAreInTheGuide(t *testing.T) {
 
 // declaredIn returns the file that declares a collection.
 func declaredIn(sources map[string]string, collection string) string {
-	declaration := regexp.MustCompile(`Spec\{\s*Name:\s+"` + collection + `"|const collection = "` + collection + `"`)
+	declaration := regexp.MustCompile(`Spec\{\s*Name:\s+"` + collection + `"|const [Cc]ollection = "` + collection + `"`)
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		if declaration.MatchString(sources[name]) {
 			return name
