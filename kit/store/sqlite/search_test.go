@@ -12,7 +12,6 @@ import (
 
 	"example.com/ginseng/kit/apperr"
 	"example.com/ginseng/kit/store"
-	"example.com/ginseng/kit/store/engine"
 	"example.com/ginseng/kit/store/textsearch"
 )
 
@@ -76,8 +75,9 @@ func TestPlannedSearch(t *testing.T) {
 		}
 		prefixes := textsearch.QueryWords(search.Text)
 		cut := random.IntN(len(prefixes))
+		var want []string
 		must(t, c.db.readers.use(t.Context(), func(conn *conn) error {
-			want := read(conn, q, nil)
+			want = read(conn, q, nil)
 			for _, plan := range []*searchPlan{
 				{search: search, lookUp: prefixes[cut:], scan: prefixes[:cut]},
 				{search: search, scan: prefixes},
@@ -91,22 +91,21 @@ func TestPlannedSearch(t *testing.T) {
 		var got []*item
 		_, err := c.List(t.Context(), q, func() any { got = append(got, &item{}); return got[len(got)-1] })
 		must(t, err)
-		plain := 0
-		must(t, c.db.readers.use(t.Context(), func(conn *conn) error { plain = len(read(conn, q, nil)); return nil }))
-		if len(got) != plain {
-			t.Errorf("%+v: List has %d documents, want %d", q, len(got), plain)
+		if len(got) != len(want) {
+			t.Errorf("%+v: List has %d documents, want %d", q, len(got), len(want))
 		}
 		q.Limit, q.Skip, q.After = 0, 0, nil
 		n, err := c.List(t.Context(), store.Query{Filter: q.Filter, MaxCount: store.CountAll}, nil)
 		must(t, err)
-		must(t, c.db.readers.use(t.Context(), func(conn *conn) error { plain = len(read(conn, q, nil)); return nil }))
-		if n != int64(plain) {
-			t.Errorf("%+v: Count is %d, want %d", q.Filter, n, plain)
+		must(t, c.db.readers.use(t.Context(), func(conn *conn) error { want = read(conn, q, nil); return nil }))
+		if n != int64(len(want)) {
+			t.Errorf("%+v: Count is %d, want %d", q.Filter, n, len(want))
 		}
 	}
 }
 
-// TestScannedText checks that a scan finds the same documents as FTS5, whose words are from SQLite's JSON functions.
+// TestScannedText checks that a scan finds the same documents as FTS5. The scan gets the text from the JSON in Go; for FTS5, SQLite's
+// JSON functions extract it.
 func TestScannedText(t *testing.T) {
 	t.Parallel()
 	db, _ := openItems(t, Options{})
@@ -137,8 +136,10 @@ func TestScannedText(t *testing.T) {
 		}
 		find := func(plan *searchPlan) (docs []string) {
 			q := store.Query{Filter: store.Search(text)}
+			parts, err := parts(q)
+			must(t, err)
 			must(t, db.readers.use(t.Context(), func(conn *conn) error {
-				_, err := nestedItems.rows(t.Context(), conn, q, []part{{q.Filter, engine.TotalOrder(nil), nil}}, plan, func(doc []byte) (bool, error) {
+				_, err := nestedItems.rows(t.Context(), conn, q, parts, plan, func(doc []byte) (bool, error) {
 					docs = append(docs, string(doc))
 					return true, nil
 				})
@@ -153,7 +154,8 @@ func TestScannedText(t *testing.T) {
 	}
 }
 
-// TestPlan checks which words are looked up, for which words documents are scanned, and when a list is scanned.
+// TestPlan checks the plans on a connection of DB.readers: the rows with all rare words, the words to scan for, and when the list is
+// scanned. lookUp is always nil there.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
@@ -168,7 +170,7 @@ func TestPlan(t *testing.T) {
 		"rare all":   {rare, []string{"all"}, false},
 		"rare rar":   {rare, nil, false},
 		"rare odd":   {rare, []string{"odd"}, false},
-		"rare n40":   {2, nil, false},
+		"rare n40":   {2, nil, false}, // n40 and, because words are prefixes, n400
 		"odd even":   {none, []string{"odd", "even"}, true},
 		"nowhere al": {0, []string{"al"}, false},
 	} {
@@ -179,7 +181,7 @@ func TestPlan(t *testing.T) {
 			if plan.rows == nil {
 				rows = none
 			}
-			if rows != want.rows || plan.lookUp != nil || !slices.Equal(plan.scan, want.scan) || plan.threshold > 0 != want.scans {
+			if rows != want.rows || plan.lookUp != nil || !slices.Equal(plan.scan, want.scan) || (plan.threshold > 0) != want.scans {
 				t.Errorf("%s: %+v, want %+v", text, plan, want)
 			}
 			return nil
@@ -203,8 +205,8 @@ func TestRequired(t *testing.T) {
 		{store.And(store.Search("?"), all), true},
 		{nil, false},
 	} {
-		if _, words := c.requiredSearch(test.filter); len(words) > 0 != test.planned {
-			t.Errorf("%+v has the words %q, planned: %t", test.filter, words, test.planned)
+		if _, words := c.requiredSearch(test.filter); (len(words) > 0) != test.planned {
+			t.Errorf("%+v has the words %q, want planned: %t", test.filter, words, test.planned)
 		}
 	}
 }
@@ -228,8 +230,8 @@ func TestScanGivesUp(t *testing.T) {
 	must(t, err)
 }
 
-// TestCostlySearch checks that a costly search fails while other searches use all of its connections. Other reads must not wait
-// for searches.
+// TestCostlySearch checks that a costly search fails while all connections of DB.searches are in use, that other searches do not need
+// them, and that reads of single documents do not wait for DB.readers either.
 func TestCostlySearch(t *testing.T) {
 	t.Parallel()
 	c := searched(t)
@@ -281,29 +283,36 @@ func TestCommonWords(t *testing.T) {
 	if list("even") != 10 || list("rare") != 10 {
 		t.Fatal("a list is too short")
 	}
-	if c.wordCounts.estimate("even", 77, searchDocuments) != 77 || c.wordCounts.estimate("even", 1000, searchDocuments) != 0 || c.wordCounts.estimate("rare", 77, searchDocuments) != 0 {
+	const threshold = 77 // of a list of 10 of 600 documents: √(10·600)
+	if c.wordCounts.estimate("even", threshold, searchDocuments) != threshold || c.wordCounts.estimate("even", 1000, searchDocuments) != 0 || c.wordCounts.estimate("rare", threshold, searchDocuments) != 0 {
 		t.Errorf("these are common: %v", c.wordCounts.known)
 	}
 	_, err := c.Delete(t.Context(), store.Search("even"))
 	must(t, err)
-	if n := list("even"); n != 0 || c.wordCounts.estimate("even", 77, searchDocuments) != 0 {
+	if n := list("even"); n != 0 || c.wordCounts.estimate("even", threshold, searchDocuments) != 0 {
 		t.Errorf("%d documents are found of a word that is gone; these are common: %v", n, c.wordCounts.known)
-	}
-	c.wordCounts.add("counted", wordCount{count: 10, limit: 1000, documents: 100})
-	if c.wordCounts.estimate("counted", 1000, 199) != 10 || c.wordCounts.estimate("counted", 1000, 200) != 0 {
-		t.Error("the number of a word must be counted again when there are twice as many documents")
-	}
-	c.wordCounts.add("known", wordCount{count: 600, limit: 1000, documents: 100})
-	for _, test := range []struct{ limit, documents, want int64 }{{1000, 199, 600}, {500, 199, 500}, {1000, 200, 1000}, {1100, 199, 1100}, {1200, 199, 0}} {
-		if got := c.wordCounts.estimate("known", test.limit, test.documents); got != test.want {
-			t.Errorf("the estimate is %d, want %+v", got, test)
-		}
 	}
 	for i := range 2 * maxWordCounts {
 		c.wordCounts.add(fmt.Sprint(i), wordCount{1, 1, 1})
 	}
 	if n := len(c.wordCounts.known); n == 0 || n > maxWordCounts {
 		t.Errorf("%d words are remembered", n)
+	}
+}
+
+// TestEstimate checks estimates from cached counts. A count is outdated after a count up to a lower limit, or if the collection has
+// doubled. An outdated count above limit/2 is estimated as limit.
+func TestEstimate(t *testing.T) {
+	t.Parallel()
+	var counts wordCounts
+	for _, test := range []struct{ count, limit, documents, want int64 }{
+		{10, 1000, 199, 10}, {10, 1000, 200, 0},
+		{600, 1000, 199, 600}, {600, 500, 199, 500}, {600, 1000, 200, 1000}, {600, 1100, 199, 1100}, {600, 1200, 199, 0},
+	} {
+		counts.add("known", wordCount{count: test.count, limit: 1000, documents: 100})
+		if got := counts.estimate("known", test.limit, test.documents); got != test.want {
+			t.Errorf("the estimate is %d, want %+v", got, test)
+		}
 	}
 }
 
@@ -322,8 +331,8 @@ func TestLookUp(t *testing.T) {
 	}
 }
 
-// TestCommonInShortList searches for a word that is common in relation to the rows of the first list, and rare in relation to
-// the rows of the second list.
+// TestCommonInShortList searches for a word in 400 of 10,000 documents: common for a page of 10 (threshold 316), rare for a page of 100
+// (threshold 1,000).
 func TestCommonInShortList(t *testing.T) {
 	t.Parallel()
 	db, c := openItems(t, Options{})
