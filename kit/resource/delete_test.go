@@ -233,7 +233,7 @@ func (w world) checkRace(targets, nodes *Collection[node], rule OnDelete, referr
 	case !apperr.Is(gone, apperr.NotFound):
 		w.Errorf("rule %d: the deleted target exists: %v", rule, gone)
 	case created != nil: // the deletion came first
-		if len(faults(created)) != 1 || !apperr.Is(missing, apperr.NotFound) {
+		if len(invalidParams(created)) != 1 || !apperr.Is(missing, apperr.NotFound) {
 			w.Errorf("rule %d: create fails with %v, node %v", rule, created, missing)
 		}
 		return

@@ -9,6 +9,15 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
+// remove adds the removal of a record and deletes the record, without its rules.
+func (w world) remove(r *Removals, c *Collection[node], id store.ID) {
+	w.Helper()
+	w.want(r.Add(w.Context(), id), "")
+	if _, err := c.all.Delete(w.Context(), store.Eq("id", id)); err != nil {
+		w.Fatal(err)
+	}
+}
+
 // TestRemoval deletes a team with more records than one portion, and with every kind of referring record.
 func TestRemoval(t *testing.T) {
 	w := newTeams(t)
@@ -18,7 +27,7 @@ func TestRemoval(t *testing.T) {
 	items := w.open("items", nil, nil, Under("to", w.tasks), To("maybe", w.tasks, Restrict))
 	reviews := w.open("reviews", Public, Public, To("to", w.tasks, Restrict), To("maybe", w.tasks, Clear))
 	outer := w.open("outer", Public, Public, To("to", items, Cascade))
-	shown := w.open("shown", Public, Member("maybe"), Group("to", w.teams, w.members, Cascade))
+	shown := w.open("shown", Public, Member("to"), Group("to", w.teams, w.members, Cascade))
 	var tasks []store.Document
 	for range 1200 {
 		tasks = append(tasks, node{Meta: store.NewMeta(store.NewID(), store.At(now)), To: w.one})
@@ -26,15 +35,12 @@ func TestRemoval(t *testing.T) {
 	w.want(w.tasks.Engine().Load(t.Context(), tasks), "")
 	w.want(w.deps.DB.Prepare(t.Context()), "")
 	first, second := store.IDOf(tasks[0]), store.IDOf(tasks[1])
-	item := w.add(items, node{To: first, Maybe: &second})
+	item := w.add(items, node{To: first, Maybe: &second}) // Restrict has no effect between records of the removed team
 	w.add(outer, node{To: item})
 	review := w.add(reviews, node{To: store.NewID(), Maybe: &first})
 	blocking := w.add(reviews, node{To: second})
 	own, other := w.add(shown, node{To: w.one}), w.add(w.tasks, node{To: w.two})
-	w.want(removals.Add(t.Context(), w.one), "")
-	if _, err := w.teams.all.Delete(t.Context(), store.Eq("id", w.one)); err != nil {
-		t.Fatal(err)
-	}
+	w.remove(removals, w.teams, w.one)
 	_, err := shown.Get(t.Context(), nobody, own)
 	w.want(err, apperr.NotFound)
 	_, err = shown.Get(t.Context(), admin, own)
@@ -48,9 +54,9 @@ func TestRemoval(t *testing.T) {
 	if w.want(err, ""); got.Maybe != nil {
 		t.Errorf("the review refers to %v", got.Maybe)
 	}
-	late := w.add(w.tasks, node{To: w.one})
+	late := w.add(w.tasks, node{To: w.one}) // as by a write that began before the deletion
 	w.want(w.delete(reviews, blocking), "")
-	now = now.Add(2 * removalMargin)
+	now = now.Add(2 * removalMargin) // no such write can follow
 	w.want(removals.run(t.Context()), "")
 	w.left(w.tasks, 1)
 	_, err = w.tasks.all.Get(t.Context(), other)
@@ -62,8 +68,8 @@ func TestRemoval(t *testing.T) {
 	}
 }
 
-// TestRemovalOfNothing checks a removal whose deletion has failed.
-func TestRemovalOfNothing(t *testing.T) {
+// TestStaleRemoval checks that the removal of a record that still exists deletes nothing, and is dropped after staleRemoval.
+func TestStaleRemoval(t *testing.T) {
 	w := newTeams(t)
 	now := time.Now()
 	w.deps.Now = func() time.Time { return now }
@@ -82,7 +88,8 @@ func TestRemovalOfNothing(t *testing.T) {
 	}
 }
 
-// TestRemovalInFeed checks that a feed of public records has the deletions that a removal makes.
+// TestRemovalInFeed checks that a feed of public records has the deletions that a removal makes, and no records that are added to the
+// removed team later.
 func TestRemovalInFeed(t *testing.T) {
 	w := newTeams(t)
 	removals := NewRemovals(w.deps, w.teams)
@@ -90,12 +97,9 @@ func TestRemovalInFeed(t *testing.T) {
 	all := w.read(shown, nobody)
 	w.addOwned(shown, owned{To: w.one, Name: "one"})
 	all.wants("created one")
-	w.want(removals.Add(t.Context(), w.one), "")
-	if _, err := w.teams.all.Delete(t.Context(), store.Eq("id", w.one)); err != nil {
-		t.Fatal(err)
-	}
+	w.remove(removals, w.teams, w.one)
 	w.want(removals.run(t.Context()), "")
-	w.want(all.feed.Check(t.Context(), nobody), "")
+	w.want(all.feed.Check(t.Context(), nobody), "") // reads the removals again
 	w.addOwned(shown, owned{To: w.one, Name: "hidden"})
 	w.addOwned(shown, owned{To: w.two, Name: "two"})
 	all.wants("deleted, created two")
@@ -118,7 +122,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestManyRemovals checks that each of many removals hides the records of its team, and that they are deleted.
+// TestManyRemovals checks that one of many removals hides the records of its team and deletes them. The filter for all removals must
+// not exceed the limits of the database; see allOf.
 func TestManyRemovals(t *testing.T) {
 	w := newTeams(t)
 	removals := NewRemovals(w.deps, w.teams)
@@ -133,10 +138,7 @@ func TestManyRemovals(t *testing.T) {
 		}
 		return list
 	}), "")
-	w.want(removals.Add(t.Context(), w.one), "")
-	if _, err := w.teams.all.Delete(t.Context(), store.Eq("id", w.one)); err != nil {
-		t.Fatal(err)
-	}
+	w.remove(removals, w.teams, w.one)
 	_, err := shown.Get(t.Context(), nobody, own)
 	w.want(err, apperr.NotFound)
 	w.want(shown.exists(t.Context(), own), apperr.NotFound)
@@ -145,7 +147,8 @@ func TestManyRemovals(t *testing.T) {
 	w.left(shown, 0)
 }
 
-// TestRemovalInGroup removes a record of a team, without the team: references inside the team do what they declare.
+// TestRemovalInGroup removes a person to whom records of a team refer. The team is not removed, so references between its records
+// have their declared effect.
 func TestRemovalInGroup(t *testing.T) {
 	w := newTeams(t)
 	people := w.open("people", Public, Admins)
@@ -158,11 +161,8 @@ func TestRemovalInGroup(t *testing.T) {
 	free, blocked := w.add(jobs, node{To: w.one, Maybe: &person}), w.add(jobs, node{To: w.one, Maybe: &person})
 	comment := w.add(comments, node{To: w.one, Maybe: &free})
 	w.add(blocks, node{To: w.one, Maybe: &blocked})
-	w.want(removals.Add(t.Context(), person), "")
-	w.want(w.delete(people, person), apperr.Conflict)
-	if _, err := people.all.Delete(t.Context(), store.Eq("id", person)); err != nil {
-		t.Fatal(err)
-	}
+	w.want(w.delete(people, person), apperr.Conflict) // Delete changes nothing, because a block restricts it; a removal deletes what it can
+	w.remove(removals, people, person)
 	w.want(removals.run(t.Context()), "")
 	w.left(jobs, 1)
 	if got, err := comments.all.Get(t.Context(), comment); err != nil || got.Maybe != nil {
@@ -172,8 +172,8 @@ func TestRemovalInGroup(t *testing.T) {
 	w.want(err, "")
 }
 
-// TestStaleRemoval checks that a deletion that finds another version of the record hides nothing.
-func TestStaleRemoval(t *testing.T) {
+// TestAroundStale checks that Around drops the removal if the deletion fails with store.ErrStale.
+func TestAroundStale(t *testing.T) {
 	w := newTeams(t)
 	removals := NewRemovals(w.deps, w.teams)
 	w.want(w.deps.DB.Prepare(t.Context()), "")
