@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/mail"
@@ -83,7 +84,11 @@ func (s *sendGrid) Send(ctx context.Context, m Message) error {
 	request.Header.Set("Accept", "application/json")
 	response, err := s.client.Do(request)
 	if err != nil {
-		return failed(false, "SendGrid is unreachable: %w", err)
+		cause := unavailable(errors.Unwrap(err)) // without the *url.Error, which quotes any error
+		if cause == nil {
+			return failed(false, "SendGrid sent an invalid response, or the request was canceled")
+		}
+		return failed(false, "SendGrid is unreachable: %w", cause)
 	}
 	defer func() { _ = response.Body.Close() }()
 	return sendGridError(response)

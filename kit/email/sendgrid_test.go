@@ -2,6 +2,7 @@ package email_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -93,6 +94,15 @@ func TestSendGridErrors(t *testing.T) {
 func TestSendGridBroken(t *testing.T) {
 	t.Parallel()
 	fails(t, sendGridSender(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }).Send(t.Context(), letter), false)
+	fails(t, sendGridSender(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			_, err = io.WriteString(conn, "HTTP/1.1 ada\r\n\r\n")
+		}
+		if err = errors.Join(err, conn.Close()); err != nil {
+			t.Error(err)
+		}
+	}).Send(t.Context(), letter), false)
 	fails(t, sendGridSender(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusBadGateway)
 		_, _ = io.WriteString(w, "<html>")
