@@ -72,7 +72,7 @@ func (f *feed[D, V]) Check(ctx context.Context, caller access.Principal) error {
 }
 
 // rules implements Target.
-func (c *Collection[D]) rules(ctx context.Context, caller access.Principal) (string, error) {
+func (c *core) rules(ctx context.Context, caller access.Principal) (string, error) {
 	seen, err := c.seen(ctx, caller)
 	if err != nil {
 		return "", err

@@ -71,7 +71,7 @@ func (c *Collection[D]) CheckUpdate(g *gin.Context, id store.ID) error {
 }
 
 // CheckCreate is CheckUpdate for a new record under a parent; see Under. It returns the error that Create would return for the parent.
-func (c *Collection[D]) CheckCreate(g *gin.Context) error {
+func (c *core) CheckCreate(g *gin.Context) error {
 	if !rest.HasParts(g) {
 		return nil
 	}

@@ -51,7 +51,7 @@ func filesIn(value any) (list []*files.File) {
 }
 
 // filesOf returns the files of a record.
-func (c *Collection[D]) filesOf(doc any) (list []*files.File) {
+func (c *core) filesOf(doc any) (list []*files.File) {
 	for _, f := range c.fileFields {
 		list = append(list, f.of(doc)...)
 	}
@@ -85,7 +85,7 @@ func (c *Collection[D]) listFiles(ctx context.Context, q store.Query) ([]files.R
 
 // putFiles stores the bytes of the files in doc that were received with the request. It must not run in a transaction. The caller
 // then attaches the files, or removes them. If putFiles fails, it has removed them.
-func (c *Collection[D]) putFiles(ctx context.Context, caller access.Principal, doc D) error {
+func (c *core) putFiles(ctx context.Context, caller access.Principal, doc store.Document) error {
 	for _, f := range c.fileFields {
 		if err := c.putField(ctx, caller, store.IDOf(doc), f, f.of(doc)); err != nil {
 			c.files.Remove(ctx, nil, c.filesOf(doc)...)
@@ -95,7 +95,7 @@ func (c *Collection[D]) putFiles(ctx context.Context, caller access.Principal, d
 	return nil
 }
 
-func (c *Collection[D]) putField(ctx context.Context, caller access.Principal, id store.ID, f fileField, list []*files.File) error {
+func (c *core) putField(ctx context.Context, caller access.Principal, id store.ID, f fileField, list []*files.File) error {
 	if !slices.ContainsFunc(list, isStaged) {
 		return nil
 	}
@@ -115,7 +115,7 @@ var errFilesInAtomic = errors.New("resource: a file that was received with the r
 // StoreFiles stores the files among the changes of the record with the ID, and calls write, which writes the record: with Update and the
 // same changes, or with Create and a record that has the same files. write can do that in an Atomic, where Create and Update cannot store
 // files. StoreFiles returns the error of write. It removes the files to which no record refers afterwards.
-func (c *Collection[D]) StoreFiles(
+func (c *core) StoreFiles(
 	ctx context.Context, caller access.Principal, id store.ID, changes []store.Change, write func() error,
 ) (err error) {
 	ofFiles, _ := c.takeFileChanges(changes)
@@ -180,7 +180,7 @@ func (f fileChange) apply(doc any) (change []store.Change, removed []store.ID, e
 
 // takeFileChanges returns the changes of files among the changes, and the others. A list in a change is added to the stored list; a
 // nil list removes all files.
-func (c *Collection[D]) takeFileChanges(changes []store.Change) (ofFiles []fileChange, others []store.Change) {
+func (c *core) takeFileChanges(changes []store.Change) (ofFiles []fileChange, others []store.Change) {
 	for _, change := range changes {
 		i := slices.IndexFunc(c.fileFields, func(f fileField) bool { return f.name == change.Field })
 		if i < 0 {

@@ -53,7 +53,7 @@ type memberField struct {
 
 // Members makes the memberships that m reads available to Member(field) in the rules of the collection. Open does that for each
 // reference from Group. For the collection of the groups, call Members with the field "id". Call Members before the server starts.
-func (c *Collection[D]) Members(field string, m access.MembershipReader) {
+func (c *core) Members(field string, m access.MembershipReader) {
 	c.memberFields = append(c.memberFields, memberField{field, m})
 }
 
@@ -70,7 +70,7 @@ const (
 // Narrow adds a condition to a method: for the caller, rule must also select the record. Otherwise, the method fails with Forbidden. A
 // rule for Create can depend only on the owner and the group of the record. A second call for a method replaces the first rule. Call
 // Narrow before the server starts.
-func (c *Collection[D]) Narrow(method Method, rule Access) {
+func (c *core) Narrow(method Method, rule Access) {
 	if c.narrow == nil {
 		c.narrow = map[Method]Access{}
 	}
@@ -79,7 +79,7 @@ func (c *Collection[D]) Narrow(method Method, rule Access) {
 
 // selected returns the filter of rule for the caller. It reads the memberships of the caller for the rule. A nil filter selects all
 // records.
-func (c *Collection[D]) selected(ctx context.Context, caller access.Principal, rule Access) (store.Filter, error) {
+func (c *core) selected(ctx context.Context, caller access.Principal, rule Access) (store.Filter, error) {
 	if rule == nil {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func (c *Collection[D]) selected(ctx context.Context, caller access.Principal, r
 
 // reread reads the memberships of the caller again, and returns a caller that has them. Forbidden: memberships that the rules of the
 // collection use have changed since the request read them.
-func (c *Collection[D]) reread(ctx context.Context, caller access.Principal) (access.Principal, error) {
+func (c *core) reread(ctx context.Context, caller access.Principal) (access.Principal, error) {
 	now := caller.Reread()
 	for _, g := range c.memberFields {
 		before, err := caller.MembershipsIn(ctx, g.members)
@@ -122,7 +122,7 @@ func errAccessChanged() error {
 }
 
 // group returns the reference to the group of the records, or nil.
-func (c *Collection[D]) group() *Reference {
+func (c *core) group() *Reference {
 	i := slices.IndexFunc(c.references, func(r Reference) bool { return r.members != nil })
 	if i < 0 {
 		return nil
@@ -148,7 +148,7 @@ func (c *Collection[D]) groupsOf(ctx context.Context, ids []store.ID) (map[store
 }
 
 // groupsOfDocs is groupsOf for documents that need not be stored yet.
-func (c *Collection[D]) groupsOfDocs(ctx context.Context, docs []store.Document) (map[store.ID]store.ID, access.MembershipReader, error) {
+func (c *core) groupsOfDocs(ctx context.Context, docs []store.Document) (map[store.ID]store.ID, access.MembershipReader, error) {
 	groups := make(map[store.ID]store.ID, len(docs))
 	if r := c.group(); r != nil {
 		for _, doc := range docs {
@@ -184,7 +184,7 @@ func compareIDs(a, b store.ID) int { return bytes.Compare(a[:], b[:]) }
 // sameGroup returns a function that reports whether one of docs and the record with one of ids belong to the same group. ids are the
 // IDs in the reference r of docs. It returns nil if there is nothing to check: r is the reference to the owner, the parent or the
 // group, ids is empty, one of the two collections has no groups, or their groups are of different kinds.
-func (c *Collection[D]) sameGroup(ctx context.Context, r Reference, docs []store.Document, ids []store.ID) (func(doc, id store.ID) bool, error) {
+func (c *core) sameGroup(ctx context.Context, r Reference, docs []store.Document, ids []store.ID) (func(doc, id store.ID) bool, error) {
 	if r.isOwner || r.parent != nil || r.members != nil || len(ids) == 0 {
 		return nil, nil
 	}
@@ -204,7 +204,7 @@ func (c *Collection[D]) sameGroup(ctx context.Context, r Reference, docs []store
 }
 
 // mayCreate fails with Forbidden if Narrow does not let the caller create the record.
-func (c *Collection[D]) mayCreate(ctx context.Context, caller access.Principal, doc D) error {
+func (c *core) mayCreate(ctx context.Context, caller access.Principal, doc any) error {
 	filter, err := c.selected(ctx, caller, c.narrow[Create])
 	if err != nil {
 		return err
@@ -223,9 +223,9 @@ func (c *Collection[D]) mayCreate(ctx context.Context, caller access.Principal, 
 	return nil
 }
 
-// setGroup sets the group of a new record that has no group: the only group of which the caller is a member. ValidationFailed: the
-// caller is a member of no group or of several.
-func (c *Collection[D]) setGroup(ctx context.Context, caller access.Principal, doc *D) error {
+// setGroup sets the group of a new record that has no group: the only group of which the caller is a member. doc points to the record.
+// ValidationFailed: the caller is a member of no group or of several.
+func (c *core) setGroup(ctx context.Context, caller access.Principal, doc any) error {
 	r := c.group()
 	if r == nil {
 		return nil

@@ -271,7 +271,7 @@ func (r referrer[D]) restrict(ctx context.Context, id store.ID) error {
 
 // notRemoved returns the filter that excludes records whose owner or group is deleted, for callers who do not act for all users; nil
 // excludes none. seen is what the rule selects: a filter for one owner needs no other.
-func (c *Collection[D]) notRemoved(ctx context.Context, seen store.Filter) (store.Filter, error) {
+func (c *core) notRemoved(ctx context.Context, seen store.Filter) (store.Filter, error) {
 	var excluded []store.Filter
 	for _, r := range c.references {
 		if r.onDelete != Cascade || !r.isOwner && r.members == nil || bounds(seen, r.field) {
@@ -302,12 +302,12 @@ func allOf(filters []store.Filter) store.Filter {
 }
 
 // removed implements Target.
-func (c *Collection[D]) removed(ctx context.Context) ([]removal, error) {
+func (c *core) removed(ctx context.Context) ([]removal, error) {
 	return c.removals.pending(ctx)
 }
 
 // hasGroup implements Target.
-func (c *Collection[D]) hasGroup() bool {
+func (c *core) hasGroup() bool {
 	r := c.parent()
 	return c.group() != nil || r != nil && r.target.hasGroup()
 }

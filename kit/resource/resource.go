@@ -59,20 +59,26 @@ type Parent interface {
 // Collection is a collection with rules. Its methods read and change only the records that the caller may see and change. A
 // caller with an access.Restriction may not change records.
 type Collection[D store.Document] struct {
+	core
+	all      *store.Collection[D]
+	view     func(D) any
+	viewFor  func(access.Principal, D) any    // see ViewFor
+	onDelete []func(context.Context, D) error // see OnDelete
+}
+
+// core is the part of a Collection that does not depend on the type of its records: Go compiles the methods of a generic type again in
+// each package that uses them.
+type core struct {
 	Referrers
-	all          *store.Collection[D]
 	db           store.DB
 	name         string
-	view         func(D) any
-	viewOf       any                           // a zero view
-	viewFor      func(access.Principal, D) any // see ViewFor
+	viewOf       any // a zero view
 	see, change  Access
 	narrow       map[Method]Access // see Narrow
 	memberFields []memberField
 	removals     *Removals // nil: deletions are complete with the response
 	references   []Reference
-	within       *store.ID                        // the parent of the records; nil: the records of all parents; see Under
-	onDelete     []func(context.Context, D) error // see OnDelete
+	within       *store.ID // the parent of the records; nil: the records of all parents; see Under
 	registered   *kit.Resource
 	files        *files.Files
 	fileFields   []fileField
@@ -96,8 +102,8 @@ func Open[D store.Document, V any](d kit.Deps, spec store.Spec, view func(D) V, 
 		}
 	}
 	c := &Collection[D]{
-		all: store.Open[D](d.DB, spec), db: d.DB, name: spec.Name, view: func(doc D) any { return view(doc) }, viewOf: *new(V),
-		see: see, change: change, references: references,
+		core: core{db: d.DB, name: spec.Name, viewOf: *new(V), see: see, change: change, references: references},
+		all:  store.Open[D](d.DB, spec), view: func(doc D) any { return view(doc) },
 	}
 	c.files, c.fileFields = d.Files, fileFieldsOf(reflect.TypeFor[D]())
 	c.links = files.Links{PublicURL: d.PublicURL, Digest: d.Digest, OldDigests: d.OldDigests, Now: d.Now}
@@ -182,7 +188,7 @@ func (c *Collection[D]) Under(parent store.ID) *Collection[D] {
 }
 
 // parent returns the reference to the parent of the records, or nil.
-func (c *Collection[D]) parent() *Reference {
+func (c *core) parent() *Reference {
 	i := slices.IndexFunc(c.references, func(r Reference) bool { return r.parent != nil })
 	if i < 0 {
 		return nil
@@ -190,7 +196,7 @@ func (c *Collection[D]) parent() *Reference {
 	return &c.references[i]
 }
 
-func (c *Collection[D]) resource() string { return c.name }
+func (c *core) resource() string { return c.name }
 
 // Find implements Target.
 func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids []store.ID, size *store.Size, fields ...string) (
@@ -243,7 +249,7 @@ func (c *Collection[D]) Find(ctx context.Context, caller access.Principal, ids [
 
 // visible returns the filter that selects the records that the caller may see. It does not check the parents of the records. A
 // nil filter selects all records.
-func (c *Collection[D]) visible(ctx context.Context, caller access.Principal) (store.Filter, error) {
+func (c *core) visible(ctx context.Context, caller access.Principal) (store.Filter, error) {
 	seen, err := c.seen(ctx, caller)
 	if err != nil {
 		return nil, err
@@ -271,13 +277,13 @@ func (c *Collection[D]) visible(ctx context.Context, caller access.Principal) (s
 }
 
 // seen returns what Open's see parameter selects for the caller. A nil filter selects all records.
-func (c *Collection[D]) seen(ctx context.Context, caller access.Principal) (store.Filter, error) {
+func (c *core) seen(ctx context.Context, caller access.Principal) (store.Filter, error) {
 	return c.selected(ctx, caller, c.see)
 }
 
 // changeable returns the filter that selects the records that the caller may change with the method, visible or not. A nil filter
 // selects all records.
-func (c *Collection[D]) changeable(ctx context.Context, caller access.Principal, method Method) (store.Filter, error) {
+func (c *core) changeable(ctx context.Context, caller access.Principal, method Method) (store.Filter, error) {
 	changeable, err := c.selected(ctx, caller, c.change)
 	if err != nil || c.narrow[method] == nil {
 		return changeable, err
@@ -333,7 +339,7 @@ func (c *Collection[D]) mayChange(ctx context.Context, caller access.Principal, 
 
 // writable returns the filter that selects the record with the ID, if the caller may see the record and change it with the method,
 // and the record has one of the versions.
-func (c *Collection[D]) writable(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, method Method) (store.Filter, error) {
+func (c *core) writable(ctx context.Context, caller access.Principal, id store.ID, versions store.Versions, method Method) (store.Filter, error) {
 	var hasVersion store.Filter
 	if versions != nil {
 		hasVersion = store.In("version", store.Values(versions)...)
@@ -348,7 +354,7 @@ func (c *Collection[D]) writable(ctx context.Context, caller access.Principal, i
 
 // mayChangeParent fails with NotFound unless the caller may see the parent of doc. If the collection has no rule for changes,
 // it also fails with Forbidden unless the caller may change the parent. It returns nil if the records have no parent.
-func (c *Collection[D]) mayChangeParent(ctx context.Context, caller access.Principal, doc D) error {
+func (c *core) mayChangeParent(ctx context.Context, caller access.Principal, doc any) error {
 	r := c.parent()
 	if r == nil {
 		return nil
@@ -357,7 +363,7 @@ func (c *Collection[D]) mayChangeParent(ctx context.Context, caller access.Princ
 }
 
 // mayChangeUnder is mayChangeParent for the records under a parent.
-func (c *Collection[D]) mayChangeUnder(ctx context.Context, caller access.Principal, parent store.ID) error {
+func (c *core) mayChangeUnder(ctx context.Context, caller access.Principal, parent store.ID) error {
 	r := c.parent()
 	if c.change == nil {
 		return r.parent.MayChange(ctx, caller, parent)

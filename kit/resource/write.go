@@ -142,7 +142,7 @@ func (c *Collection[D]) explain(
 
 // forbidden returns the error of a caller who may see a record, but not change it with the method. It names an admin, or a member of
 // the group, only if the method allows admins. In a group, "admin" can be the role of a member.
-func (c *Collection[D]) forbidden(ctx context.Context, method Method) error {
+func (c *core) forbidden(ctx context.Context, method Method) error {
 	byAdmin, err := c.changeable(ctx, access.Principal{UserID: store.NewID(), Role: access.RoleAdmin}, method)
 	message := "You may see this record, but not change it."
 	switch {
@@ -158,7 +158,7 @@ func (c *Collection[D]) forbidden(ctx context.Context, method Method) error {
 }
 
 // changesReference reports whether one of the changes sets a reference.
-func (c *Collection[D]) changesReference(changes []store.Change) bool {
+func (c *core) changesReference(changes []store.Change) bool {
 	return slices.ContainsFunc(changes, func(change store.Change) bool {
 		return slices.ContainsFunc(c.references, func(r Reference) bool { return r.field == change.Field })
 	})
@@ -174,7 +174,7 @@ func (c *Collection[D]) lock(ctx context.Context, ids []store.ID) error {
 
 // lockTargets locks the records to which doc refers. It skips references with Keep, which ignore deletions, and the group of doc:
 // otherwise, all writers in a group would wait for each other.
-func (c *Collection[D]) lockTargets(ctx context.Context, doc D) error {
+func (c *core) lockTargets(ctx context.Context, doc any) error {
 	for _, r := range c.references {
 		if r.onDelete == Keep || r.members != nil {
 			continue
@@ -188,7 +188,7 @@ func (c *Collection[D]) lockTargets(ctx context.Context, doc D) error {
 
 // check fails with ValidationFailed unless the references of a new record refer to records that the caller may see, and with
 // Forbidden unless the caller may choose the owner. It does not check the reference to a parent.
-func (c *Collection[D]) check(ctx context.Context, caller access.Principal, doc D) error {
+func (c *core) check(ctx context.Context, caller access.Principal, doc store.Document) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
 		fields, err := c.checkReference(ctx, caller, doc, r, r.value(doc))
@@ -205,7 +205,7 @@ const maxChecked = 500
 
 // checkAll returns for each of the new records, at most maxChecked, the error of mayChangeParent or of check. The principal caller
 // must act for all users: checkAll checks neither the owner nor memberships.
-func (c *Collection[D]) checkAll(ctx context.Context, caller access.Principal, docs []store.Document) ([]error, error) {
+func (c *core) checkAll(ctx context.Context, caller access.Principal, docs []store.Document) ([]error, error) {
 	errs := make([]error, len(docs))
 	parents := map[store.ID]error{}
 	for i, doc := range docs {
@@ -213,7 +213,7 @@ func (c *Collection[D]) checkAll(ctx context.Context, caller access.Principal, d
 			id := idsOf(r.value(doc))[0]
 			err, known := parents[id]
 			if !known {
-				err = c.mayChangeParent(ctx, caller, *any(doc).(*D))
+				err = c.mayChangeParent(ctx, caller, doc)
 				parents[id] = err
 			}
 			errs[i] = err
@@ -263,7 +263,7 @@ func (r Reference) findAll(ctx context.Context, caller access.Principal, ids []s
 
 // checkChanges is like lockTargets and check, but for an update of a stored record: only for the references that change. It also fails
 // with ValidationFailed if the parent or the group changes.
-func (c *Collection[D]) checkChanges(ctx context.Context, caller access.Principal, stored D, changes []store.Change) error {
+func (c *core) checkChanges(ctx context.Context, caller access.Principal, stored store.Document, changes []store.Change) error {
 	var unknown []apperr.Field
 	for _, r := range c.references {
 		for _, change := range changes {
@@ -305,8 +305,8 @@ func (r Reference) needsCheck(caller access.Principal, value any) bool {
 
 // checkReference returns an error for each ID in the value of a reference of doc, except the IDs of records that the caller may see
 // and that belong to the same group as doc. Forbidden: the caller chooses another user as the owner, and does not act for all users.
-func (c *Collection[D]) checkReference(
-	ctx context.Context, caller access.Principal, doc D, r Reference, value any,
+func (c *core) checkReference(
+	ctx context.Context, caller access.Principal, doc store.Document, r Reference, value any,
 ) (unknown []apperr.Field, err error) {
 	ids := idsOf(value)
 	if r.isOwner && !caller.ActsForAll() && !slices.Equal(ids, []store.ID{caller.UserID}) {
