@@ -22,9 +22,9 @@ import (
 
 // document is an OpenAPI document that responses are checked against.
 type document struct {
-	all    *openapi3.T      // for requests without the fields parameter
-	chosen *openapi3.T      // for requests with the fields parameter: only the id of a row is required
-	paths  pathpattern.Node // documented paths
+	all    *openapi3.T        // for requests without the fields parameter
+	chosen func() *openapi3.T // for requests with the fields parameter: only the id of a row is required
+	paths  pathpattern.Node   // documented paths
 }
 
 var documents sync.Map // func() (*document, error) by the address of the document's first byte
@@ -43,23 +43,25 @@ func newDocument(raw []byte) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := parseClosed(raw)
-	if err != nil {
-		return nil, err
-	}
-	for name, schema := range chosen.Components.Schemas {
-		rows := schema.Value.Properties["rows"] // nil in the schema of a resource such as landing-page
-		if strings.HasSuffix(name, "Page") && rows != nil && rows.Value.Items != nil {
-			rows.Value.Items.Value.Required = []string{"id"}
-		}
-	}
-	d := &document{all: all, chosen: chosen}
+	d := &document{all: all, chosen: sync.OnceValue(func() *openapi3.T { return parseChosen(raw) })}
 	for _, path := range all.Paths.InMatchingOrder() {
 		if err := d.paths.Add(path, path, nil); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
+}
+
+// parseChosen is parseClosed for a document without errors. Only the id of a row is required.
+func parseChosen(raw []byte) *openapi3.T {
+	chosen, _ := parseClosed(raw)
+	for name, schema := range chosen.Components.Schemas {
+		rows := schema.Value.Properties["rows"] // nil in the schema of a resource such as landing-page
+		if strings.HasSuffix(name, "Page") && rows != nil && rows.Value.Items != nil {
+			rows.Value.Items.Value.Required = []string{"id"}
+		}
+	}
+	return chosen
 }
 
 // parseClosed parses a document, and disallows undocumented properties of the objects in its schemas.
@@ -106,7 +108,7 @@ func (d *document) find(root string, r *http.Request) (path string, responses *o
 	}
 	doc := d.all
 	if r.URL.Query().Has("fields") {
-		doc = d.chosen
+		doc = d.chosen()
 	}
 	method := r.Method
 	if method == http.MethodHead {

@@ -30,7 +30,7 @@ func (c *counting) Verify(ctx context.Context, pass, hash string) (match, outdat
 // TestUnknownAddressIsHashed checks that sign-ins with unknown and known addresses verify the same number of hashes.
 func TestUnknownAddressIsHashed(t *testing.T) {
 	t.Parallel()
-	db, hasher := testdb.Open(t), &counting{Hasher: password.NewHasher()}
+	db, hasher := testdb.Open(t), &counting{Hasher: password.NewWeakHasher()}
 	s := newService(deps(t, db, hasher, time.Now), Settings{})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestPrincipal(t *testing.T) {
 func TestImportedHash(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
-	s := newService(deps(t, db, password.NewHasher(), time.Now), Settings{})
+	s := newService(deps(t, db, password.NewWeakHasher(), time.Now), Settings{})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ type note struct {
 func TestReferences(t *testing.T) {
 	t.Parallel()
 	db := testdb.Open(t)
-	d := deps(t, db, password.NewHasher(), time.Now)
+	d := deps(t, db, password.NewWeakHasher(), time.Now)
 	m := New(d, Settings{})
 	view := func(n note) note { return n }
 	notes := resource.Open(d, store.Spec{Name: "notes"}, view, resource.Public, resource.Public,
@@ -169,7 +169,7 @@ func TestLock(t *testing.T) {
 	t.Parallel()
 	testdb.SQLiteOnly(t) // a single MongoDB server has no Atomic
 	db := testdb.Open(t)
-	m := New(deps(t, db, password.NewHasher(), time.Now), Settings{})
+	m := New(deps(t, db, password.NewWeakHasher(), time.Now), Settings{})
 	var users interface {
 		resource.Target
 		Lock(context.Context, ...store.ID) error
