@@ -37,7 +37,9 @@ func (e *Exports) Middleware() gin.HandlerFunc {
 		rest.SetExports(g, &rest.Exports{
 			Context: ctx, VerifyInterval: e.long.VerifyInterval, Head: originalMethod(g.Request) == http.MethodHead,
 			Begin: func() (func(), error) {
-				keepReading(g)
+				if err := keepReading(g); err != nil {
+					return nil, err
+				}
 				return e.begin(g)
 			},
 			Verify: func(ctx context.Context) error { return e.long.same(ctx, g) },

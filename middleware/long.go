@@ -44,9 +44,14 @@ func (l *LongResponses) begin(g *gin.Context) (ctx context.Context, end func()) 
 	return ctx, func() { stop(); cancel() }
 }
 
-// keepReading removes the read deadline of the request, which would end the context of a long response.
-func keepReading(g *gin.Context) {
+// keepReading reads the body of the request to its end, and then removes the read deadline, which would end the context of a long
+// response. For the errors, see rest.SkipBody.
+func keepReading(g *gin.Context) error {
+	if err := rest.SkipBody(g); err != nil {
+		return err
+	}
 	_ = http.NewResponseController(g.Writer).SetReadDeadline(time.Time{}) // fails only without a connection
+	return nil
 }
 
 // pace lets one export, or one stream that catches up, read at a time. After a read, it pauses for as long as the read took. All

@@ -52,12 +52,16 @@ func NewStreams(long *LongResponses, max, perCaller int) *Streams {
 func (s *Streams) Open() int { return int(s.opened.Load()) }
 
 // Middleware makes rest.ServeFeed respond with a stream, if the request accepts a stream. It runs after authentication. A stream
-// has no time limit. TooManyRequests: the caller has too many open streams. Unavailable: too many streams are open in total, or
+// has no time limit. It fails with the errors of rest.SkipBody. TooManyRequests: the caller has too many open streams. Unavailable: too many streams are open in total, or
 // the server is stopping.
 func (s *Streams) Middleware() gin.HandlerFunc {
 	return func(g *gin.Context) {
 		g.Writer.Header().Add("Vary", "Accept")
 		if !rest.AcceptsStream(g) || originalMethod(g.Request) == http.MethodHead {
+			return
+		}
+		if err := keepReading(g); err != nil {
+			rest.Fail(g, err)
 			return
 		}
 		end, err := s.begin(g)
@@ -68,7 +72,6 @@ func (s *Streams) Middleware() gin.HandlerFunc {
 		defer end()
 		ctx, cancel := s.long.begin(g)
 		defer cancel()
-		keepReading(g)
 		rest.SetStream(g, &rest.Stream{
 			Context: ctx, Heartbeat: s.Heartbeat, VerifyInterval: s.long.VerifyInterval,
 			Verify:  func(ctx context.Context) error { return s.long.same(ctx, g) },

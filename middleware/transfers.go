@@ -48,9 +48,14 @@ func NewTransfers(f *files.Files) *Transfers {
 }
 
 // begin begins the transfer of a request that has one. The files of its body can be received from now on, and received is then
-// called. The caller must be set. end must be called after the request, also after an error. TooManyRequests: the caller has too many
-// transfers. Unavailable: the instance has.
+// called. The caller must be set. end must be called after the request, also after an error. A download fails with the errors of
+// rest.SkipBody. TooManyRequests: the caller has too many transfers. Unavailable: the instance has.
 func (t *Transfers) begin(g *gin.Context, r *route.Route, received func(time.Duration) error) (end func(), err error) {
+	if r.Download {
+		if err := rest.SkipBody(g); err != nil {
+			return func() {}, err
+		}
+	}
 	leave, err := t.acquire(g)
 	if err != nil {
 		return func() {}, err

@@ -26,6 +26,7 @@ import (
 	"example.com/ginseng/kit"
 	"example.com/ginseng/kit/access"
 	"example.com/ginseng/kit/apperr"
+	"example.com/ginseng/kit/exchange"
 	"example.com/ginseng/kit/ratelimit"
 	"example.com/ginseng/kit/rest"
 	"example.com/ginseng/kit/route"
@@ -501,6 +502,19 @@ func TestHead(t *testing.T) {
 	}
 }
 
+// everything is a list and a feed whose responses are an export and a stream without an end.
+type everything struct{ rest.Feed }
+
+func (everything) Check(context.Context, access.Principal) error { return nil }
+
+func (everything) Export() *rest.Export {
+	return &rest.Export{
+		Format: exchange.NDJSON,
+		Write:  func(*exchange.Writer) (int, error) { return 0, nil },
+		Next:   func(ctx context.Context) (bool, error) { return true, ctx.Err() },
+	}
+}
+
 // TestSlowBody checks that the read timeout applies to bodies without an end, and that their connections are closed while
 // other clients are served.
 func TestSlowBody(t *testing.T) {
@@ -508,14 +522,22 @@ func TestSlowBody(t *testing.T) {
 	server := httptest.NewServer(newHandler(t, io.Discard, func(r *route.Router) {
 		r.POST("/thing", route.Public, who)
 		r.GET("/thing", route.Public, who)
-	}, func(o *HandlerOptions) { o.BodyTimeout = 100 * time.Millisecond }))
+		r.GET("/export", route.Public, func(g *gin.Context) error { return rest.Page(g, everything{}) }, route.AnyQuery)
+		r.GET("/stream", route.Public, func(g *gin.Context) error { return rest.ServeFeed(g, everything{}) }, route.Stream)
+		r.GET("/file", route.Public, who, route.Download)
+	}, func(o *HandlerOptions) {
+		o.BodyTimeout, o.Settings.ChangesStreams, o.Settings.ChangesUserStreams = 100*time.Millisecond, 8, 2
+	}))
 	t.Cleanup(server.Close)
 	for request, status := range map[string]int{
-		"POST /thing":                          408,
-		"POST /thing\r\nAccept-Encoding: gzip": 408, // the deadline also applies with compression
-		"GET /thing":                           200,
-		"POST /nowhere":                        404,
-		"DELETE /thing":                        405,
+		"POST /thing":                              408,
+		"POST /thing\r\nAccept-Encoding: gzip":     408, // the deadline also applies with compression
+		"GET /thing":                               200,
+		"GET /export?format=ndjson":                408,
+		"GET /stream\r\nAccept: text/event-stream": 408,
+		"GET /file":                                408,
+		"POST /nowhere":                            404,
+		"DELETE /thing":                            405,
 		"POST /thing\r\nTransfer-Encoding: chunked\r\nX: y": 408,
 	} {
 		conn, err := net.Dial("tcp", server.Listener.Addr().String())
@@ -533,6 +555,7 @@ func TestSlowBody(t *testing.T) {
 		if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\n%s%s\r\n", line, formType, length, headers); err != nil {
 			t.Fatal(err)
 		}
+		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second)) // a response without an end is a failure
 		other, err := http.Get(server.URL + "/thing")
 		if err != nil || other.StatusCode != 200 {
 			t.Fatalf("another client: %v", err)

@@ -69,6 +69,19 @@ func Body(g *gin.Context) (Params, error) {
 	return r.params, r.paramsErr
 }
 
+// SkipBody reads a body that the handler ignores to its end. It fails like Body if the body is too large, arrives too slowly or is
+// incomplete. Call it before a response without a time limit: net/http reads the rest of the body before it sends the header, and
+// detects that the client has disconnected only after the end of the body.
+func SkipBody(g *gin.Context) error {
+	if g.Request.ContentLength == 0 || g.Request.Body == nil {
+		return nil
+	}
+	if _, err := io.Copy(io.Discard, g.Request.Body); err != nil {
+		return bodyError(err)
+	}
+	return nil
+}
+
 // Strings returns the values of a parameter: all values in a form, or the one JSON string. For JSON null, it returns one empty
 // string. It returns nil for any other JSON value, or if the parameter is absent.
 func (p Params) Strings(name string) []string {

@@ -32,8 +32,8 @@ type Export struct {
 // Exports configures the export that a request makes. The middleware Exports sets the Exports of a request.
 type Exports struct {
 	Context context.Context // ends when the client disconnects, or the server stops
-	// Begin is called before the export, and end after the export. Unavailable: too many exports are in progress. nil: there is
-	// no limit.
+	// Begin is called before the export, and end after the export. It fails with the errors of SkipBody, or Unavailable: too
+	// many exports are in progress. nil: there is no limit.
 	Begin          func() (end func(), err error)
 	VerifyInterval time.Duration // interval between calls to Verify
 	// Verify fails if the access of the caller has changed since the start of the export. nil: no verification.
