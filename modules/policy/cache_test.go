@@ -131,6 +131,24 @@ func TestRejectedWrite(t *testing.T) {
 	w.expect(reader, "1 2")
 }
 
+// TestInvalidSelector checks that invalid selectors of Go callers are rejected: they would make every evaluation of the namespace fail.
+func TestInvalidSelector(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	s := w.service()
+	p := w.create(s, "n", "1", "a")
+	for _, selector := range []*Selector{{}, {map[string]string{}}, {map[string]string{"app": "*"}}} {
+		if _, err := s.Create(t.Context(), Input{Namespace: "n", Name: "2", Selector: selector}); !apperr.Is(err, apperr.ValidationFailed) {
+			t.Errorf("Create %v: the error is %v, want ValidationFailed", selector, err)
+		}
+		in := store.Patch[Input]{Fields: Input{Selector: selector}, Given: []string{"selector"}}
+		if _, err := s.Update(t.Context(), p.ID, nil, in); !apperr.Is(err, apperr.ValidationFailed) {
+			t.Errorf("Update %v: the error is %v, want ValidationFailed", selector, err)
+		}
+	}
+	w.expect(s, "1")
+}
+
 // TestVersions changes and deletes a policy that has another version than expected, also one that another request changes between
 // the check and the write.
 func TestVersions(t *testing.T) {
@@ -355,7 +373,7 @@ func TestRandomWorld(t *testing.T) {
 		case what == 2:
 			in := store.Patch[Input]{Fields: Input{Selector: appIs(app())}, Given: []string{"selector"}}
 			if random.IntN(4) == 0 {
-				in.Fields.Selector = &Selector{}
+				in.Fields.Selector = nil
 			}
 			p, err := anyInstance().Update(t.Context(), alive[at].ID, nil, in)
 			w.must(err)

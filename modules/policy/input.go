@@ -25,17 +25,37 @@ const maxLabels = v1beta1.MaxLabels
 // ParseInput reads a selector with v1beta1.FromJSON. It returns an apperr.Field with the path and the code of each violation.
 func (s *Selector) ParseInput(name string, value json.RawMessage) []apperr.Field {
 	message, err := v1beta1.FromJSON(value)
-	var invalid *v1beta1.InvalidError
-	if errors.As(err, &invalid) {
-		violations := invalid.Under(name)
-		fields := make([]apperr.Field, len(violations))
-		for i, v := range violations {
-			fields[i] = apperr.Field{Param: v.Path, Code: apperr.FieldCode(v.Code), Message: v.Message}
-		}
-		return fields
-	}
 	s.MatchLabels = message.GetMatchLabels()
-	return nil
+	return invalidFields(name, err)
+}
+
+// check returns ValidationFailed if the selector is not nil and invalid. Only Go callers can pass such a selector; see ParseInput.
+func (s *Selector) check() error {
+	if s == nil {
+		return nil
+	}
+	fields := invalidFields("selector", v1beta1.Validate(s.message()))
+	if fields == nil {
+		return nil
+	}
+	for i := range fields {
+		fields[i].In = "body"
+	}
+	return apperr.Invalid(fields...)
+}
+
+// invalidFields returns the violations of an *v1beta1.InvalidError, or nil if err is nil. name is the parameter with the selector.
+func invalidFields(name string, err error) []apperr.Field {
+	var invalid *v1beta1.InvalidError
+	if !errors.As(err, &invalid) {
+		return nil
+	}
+	violations := invalid.Under(name)
+	fields := make([]apperr.Field, len(violations))
+	for i, v := range violations {
+		fields[i] = apperr.Field{Param: v.Path, Code: apperr.FieldCode(v.Code), Message: v.Message}
+	}
+	return fields
 }
 
 // ParseInput reads {"labels": {…}}: at most 4096 labels with string values. Missing labels and null mean no labels. Other

@@ -24,8 +24,11 @@ func newService(d kit.Deps) *Service {
 	return &Service{policies: policies, cache: newCache(d.DB, policies, d.Now), cursors: d.Cursors, now: d.Now}
 }
 
-// Create stores a new policy. Conflict: the namespace has a policy of this name.
+// Create stores a new policy. ValidationFailed: the selector is invalid. Conflict: the namespace has a policy of this name.
 func (s *Service) Create(ctx context.Context, in Input) (Policy, error) {
+	if err := in.Selector.check(); err != nil {
+		return Policy{}, err
+	}
 	p := Policy{
 		Meta:      store.NewMeta(store.NewID(), store.At(s.now())),
 		Namespace: in.Namespace,
@@ -46,7 +49,8 @@ func (s *Service) List(ctx context.Context, q listing.Query) (listing.Page[View]
 	return listing.Run(ctx, s.policies, q, Policy.View)
 }
 
-// Update changes the given fields. NotFound: the policy does not exist. ValidationFailed: the namespace would change.
+// Update changes the given fields. NotFound: the policy does not exist. ValidationFailed: the namespace would change,
+// or the selector is invalid.
 // PreconditionFailed: the policy has none of the expected versions. Conflict: the namespace has another policy of this name.
 func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versions, in store.Patch[Input]) (Policy, error) {
 	p, err := s.policies.Get(ctx, id)
@@ -63,9 +67,8 @@ func (s *Service) Update(ctx context.Context, id store.ID, expected store.Versio
 		})
 	}
 	in.Given = slices.DeleteFunc(slices.Clone(in.Given), func(name string) bool { return name == "namespace" })
-	// A selector without labels is treated like a missing selector: it selects every workload. Only Go callers can pass one.
-	if selector := in.Fields.Selector; selector != nil && selector.MatchLabels == nil {
-		in.Fields.Selector = nil
+	if err := in.Fields.Selector.check(); err != nil {
+		return p, err
 	}
 	changes := in.Changes()
 	if changes == nil {
