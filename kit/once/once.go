@@ -88,7 +88,7 @@ func (m *Messages) Do(ctx context.Context, id string, f func(context.Context) er
 		switch {
 		case apperr.Is(err, apperr.NotFound):
 			err = m.messages.Insert(ctx, m.message(id, nil))
-			duplicate = apperr.Is(err, apperr.Conflict) // another transaction has stored it since this one began
+			duplicate = apperr.Is(err, apperr.Conflict) // another call has stored it since this transaction began
 		case err == nil && known.ClaimedUntil == nil:
 			return nil
 		case err == nil: // claimed by a process without transactions, such as before a single server became a replica set
@@ -99,10 +99,14 @@ func (m *Messages) Do(ctx context.Context, id string, f func(context.Context) er
 		}
 		return f(ctx)
 	})
-	if duplicate {
-		return nil
+	if !duplicate {
+		return err
 	}
-	return err
+	known, err := m.messages.Get(ctx, m.ID(id))
+	if err == nil && known.ClaimedUntil != nil { // by a process without transactions, whose f can still fail
+		return errInProgress
+	}
+	return apperr.Replace(err, apperr.NotFound, errInProgress)
 }
 
 // claim is Do without transactions.

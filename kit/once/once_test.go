@@ -229,6 +229,42 @@ func TestClaimInTransaction(t *testing.T) {
 	f.wantBalance(f.messages.Do(t.Context(), "c", f.pay), "", 2) // the retention begins with the effect
 }
 
+// TestClaimDuringTransaction repeats a message in a transaction that began before another process recorded or claimed the message.
+func TestClaimDuringTransaction(t *testing.T) {
+	t.Parallel()
+	began, expire := false, false
+	var f *fixture
+	db := testdb.Open(t)
+	f = newFixture(t, testdb.Intercept(db, func(_ context.Context, c testdb.Call, do func() error) error {
+		if began && c.Name == "First events" {
+			began = false
+			return apperr.New(apperr.NotFound, "The transaction does not see the message.")
+		}
+		err := do()
+		if expire && c.Name == "Together" {
+			expire = false
+			f.clock.Advance(retention)
+			err = errors.Join(err, f.messages.Job().Run(t.Context()))
+		}
+		return err
+	}))
+	if errors.Is(db.Atomic(t.Context(), func(context.Context) error { return nil }), store.ErrNoTransactions) {
+		t.Skip("the server has no transactions")
+	}
+	separate := once.New(testdb.Separate(db), f.clock.Now, "events", retention)
+
+	f.wantBalance(separate.Do(t.Context(), "a", f.pay), "", 1)
+	began = true
+	f.wantBalance(f.messages.Do(t.Context(), "a", f.pay), "", 1)
+
+	f.leave(separate, "b")
+	began = true
+	f.wantBalance(f.messages.Do(t.Context(), "b", f.pay), apperr.Unavailable, 1)
+	began, expire = true, true // the other process fails and deletes its claim
+	f.wantBalance(f.messages.Do(t.Context(), "b", f.pay), apperr.Unavailable, 1)
+	f.wantBalance(f.messages.Do(t.Context(), "b", f.pay), "", 2)
+}
+
 // leave claims a message without completing it, as a killed process without transactions does.
 func (f *fixture) leave(separate *once.Messages, id string) {
 	defer func() { _ = recover() }()
