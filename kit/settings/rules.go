@@ -28,11 +28,18 @@ type form struct {
 	reason string // Problem.Reason if a string is not valid
 }
 
+// hostCharacters are the characters of a host and a port, and the * of an origin. Browsers send the host of an internationalized
+// domain name in ASCII (RFC 5890 section 2.3.2.1), so a setting with another form would never match.
+const (
+	hostCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:[]*"
+	asciiHost      = "hosts must be in ASCII, such as xn--mller-kva.example for müller.example"
+)
+
 // forms has the rules for strings that this package adds to the rules of go-playground/validator.
 var forms = map[string]form{
-	"origin": {isOrigin, "must list origins, each a scheme and a host without a path, such as https://app.example.com or https://*.example.com, or be *"},
+	"origin": {isOrigin, "must list origins, each a scheme and a host without a path, such as https://app.example.com or https://*.example.com, or be *; " + asciiHost},
 	"web_page": {isWebPage,
-		"must list pages or origins: http:// or https://, a host and possibly a path, without a query, a fragment, user information, .. or {token}"},
+		"must list pages or origins: http:// or https://, a host and possibly a path, without a query, a fragment, user information, .. or {token}; " + asciiHost},
 	"host_port": {isHostPort, "must be HOST:PORT, or :PORT for all networks"},
 }
 
@@ -176,15 +183,15 @@ func typeReason(f reflect.StructField) string {
 // isOrigin reports whether text consists of a scheme and a host, as the rule origin requires.
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && u.Scheme != "" && u.Hostname() != "" && text == u.Scheme+"://"+u.Host &&
+	return err == nil && u.Scheme != "" && u.Hostname() != "" && text == u.Scheme+"://"+u.Host && strings.Trim(u.Host, hostCharacters) == "" &&
 		!strings.Contains(strings.TrimPrefix(u.Host, "*."), "*") // *example.com would include evilexample.com
 }
 
-// isWebPage reports whether text is an http(s) URL without a user, query or fragment, whose path has no escapes, empty segments
-// or dot segments.
+// isWebPage reports whether text is an http(s) URL without a user, query or fragment, whose host has only hostCharacters, and whose
+// path has no escapes, empty segments or dot segments.
 func isWebPage(text string) bool {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") || text != u.Scheme+"://"+u.Host+u.EscapedPath() {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") || strings.Trim(u.Host, hostCharacters) != "" || text != u.Scheme+"://"+u.Host+u.EscapedPath() {
 		return false
 	}
 	page := strings.TrimSuffix(u.Path, "/")

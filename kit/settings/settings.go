@@ -15,9 +15,9 @@
 //   - secret: required. In production, the secret must have at least 32 characters, and must be neither the value of the
 //     example tag nor a value of another setting whose only rule is secret. In development, LoadAtStart generates a missing secret.
 //   - production: required in production, with any length, for example the key of another service
-//   - origin: a scheme and a host, for example https://app.example.com, or https://*.example.com for all subdomains of
+//   - origin: a scheme and an ASCII host, for example https://app.example.com, or https://*.example.com for all subdomains of
 //     example.com
-//   - web_page: an http(s) URL without a user, query, fragment or escapes, for example https://app.example.com/reset
+//   - web_page: an http(s) URL with an ASCII host, without a user, query, fragment or escapes, for example https://app.example.com/reset
 //   - host_port: HOST:PORT or :PORT
 //
 // A struct with other rules implements Checker.

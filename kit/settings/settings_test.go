@@ -291,6 +291,7 @@ func TestProduction(t *testing.T) {
 		{"origins below a host", map[string]string{"CORS_ORIGINS": "https://*.example.com,https://app.example.com"}, ""},
 		{"origins that end in a host", map[string]string{"CORS_ORIGINS": "https://*example.com"}, "CORS_ORIGINS"},
 		{"origins that begin with a host", map[string]string{"CORS_ORIGINS": "https://app.*"}, "CORS_ORIGINS"},
+		{"origins in Unicode", map[string]string{"CORS_ORIGINS": "https://müller.example"}, "CORS_ORIGINS"},
 		{"links below a host", map[string]string{"LINK_ORIGINS": "https://*.example.com"}, "LINK_ORIGINS"},
 		{"port", map[string]string{"PORT": "70000"}, "PORT"},
 		{"hexadecimal port", map[string]string{"PORT": "0x2329"}, "PORT"},
@@ -343,6 +344,7 @@ func TestValidate(t *testing.T) {
 		"https://app.example.com/a/../reset": false, "https://app.example.com/%72eset": false, "https://app.example.com/{token}": false,
 		"https://app.example.com/reset?a": false, "https://app.example.com/reset#a": false, "app.example.com": false, "*": false,
 		"https://ada@app.example.com": false, "ftp://app.example.com": false, "https://": false, "https://:443": false, "javascript:x": false, "https://a?b": false,
+		"https://xn--mller-kva.example/reset": true, "https://müller.example/reset": false, `https://a"b.example`: false, "https://a<b>.example": false,
 	} {
 		s := struct {
 			Origins []string `mapstructure:"ORIGINS" validate:"dive,web_page"`
