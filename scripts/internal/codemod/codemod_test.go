@@ -65,6 +65,12 @@ func TestRewrite(t *testing.T) {
 			"func f() {\n\tin, err := rest.BindPatch[Fields](g)\n\tin.Apply(&x)\n}\n\nfunc New(d kit.Deps) { resource.Open(d, spec) }\n"),
 		"z/z_test.go": []byte("package z\n\nvar things = New(kit.Deps{DB: db, Now: time.Now})\n\nvar none = kit.Deps{Now: time.Now}\n"),
 		"y/z.go":      []byte("package y\n\nimport \"example.com/ginseng/kit/emailaddress\"\n\nfunc f(address string) { emailaddress.Normalize(address) }\n"),
+		// The new name of the package is declared in another file (a), in the test package or as a method or field (b).
+		"a/a.go":      []byte("package a\n\nimport \"example.com/ginseng/kit/emaillink\"\n\nvar x = emaillink.Links{}\n"),
+		"a/b.go":      []byte("package a\n\ntype link struct{}\n"),
+		"b/a.go":      []byte("package b\n\nimport \"example.com/ginseng/kit/emaillink\"\n\nvar x = emaillink.New(a.link.b)\n"),
+		"b/b.go":      []byte("package b\n\ntype a struct{ link int }\n\nfunc (a) link() {}\n"),
+		"b/b_test.go": []byte("package b_test\n\nvar link int\n"),
 	})
 	for name, want := range map[string]string{
 		"x/migrations.go": "package x\n\n// migrations are for Parts. Add new ones.\nfunc (m *Module) migrations() []migrate.Migration { return nil }\n",
@@ -80,6 +86,8 @@ func TestRewrite(t *testing.T) {
 		"x/x_test.go": "package x_test\n\nfunc f() {\n\tr.Insert = func(api *testkit.API, caller testkit.Caller, record map[string]any) store.ID {\n\t\treturn insert(api, caller, record)\n\t}\n}\n",
 		"y/y.go":      "package y\n\nimport \"example.com/ginseng/kit/email/address\"\n\nvar x = address.Normalize\n",
 		"y/z.go":      "package y\n\nimport emailaddress \"example.com/ginseng/kit/email/address\"\n\nfunc f(address string) { emailaddress.Normalize(address) }\n",
+		"a/a.go":      "package a\n\nimport emaillink \"example.com/ginseng/kit/email/link\"\n\nvar x = emaillink.Links{}\n",
+		"b/a.go":      "package b\n\nimport \"example.com/ginseng/kit/email/link\"\n\nvar x = link.New(a.link.b)\n",
 		"z/z.go": "package z\n\nimport (\n\t\"example.com/ginseng/kit\"\n\t\"example.com/ginseng/kit/route\"\n)\n\nfunc (m *Module) Routes(r *route.Router) { m.names = mw.Resources }\n\n" +
 			"func f() {\n\tin, err := rest.BindPatch[Fields](g)\n\tin.Apply(&x)\n}\n\nfunc New(d kit.Deps) { resource.Open(d, spec) }\n\n// Parts implements kit.Module.\nfunc (m *Module) Parts() kit.Parts { return kit.Parts{} }\n",
 		"z/z_test.go": "package z\n\nvar things = New(kit.Deps{DB: db, Resources: &kit.Resources{}, Now: time.Now})\n\nvar none = kit.Deps{Now: time.Now}\n",

@@ -3,7 +3,10 @@ package codemod
 import (
 	"go/ast"
 	"path"
+	"slices"
 	"strconv"
+
+	"example.com/ginseng/scripts/internal/registry"
 )
 
 // moved has the new import paths of packages, below the runtime.
@@ -12,8 +15,8 @@ var moved = map[string]string{
 	"/kit/emaillink":    "/kit/email/link",
 }
 
-// moveImports changes the imports of moved packages. A file in which something else has the new name of the package imports it
-// under its former name.
+// moveImports changes the imports of moved packages. If the file or the top level of its package already uses the new package name
+// for something else, the import keeps the former name as its alias.
 func moveImports(p *pkg) {
 	for _, f := range p.files {
 		for _, spec := range f.Imports {
@@ -23,7 +26,7 @@ func moveImports(p *pkg) {
 					continue
 				}
 				text := strconv.Quote(runtime + to)
-				if old, next := path.Base(from), path.Base(to); spec.Name == nil && f.names(next) {
+				if old, next := path.Base(from), path.Base(to); spec.Name == nil && (f.names(next) || p.declares(f.Name.Name, next)) {
 					text = old + " " + text
 				} else if spec.Name == nil {
 					f.renamePackage(old, next)
@@ -34,24 +37,43 @@ func moveImports(p *pkg) {
 	}
 }
 
-// names reports whether the file has an identifier that is not a selector.
+// names reports whether the file has an identifier with the name that does not follow a dot.
 func (f *file) names(name string) bool {
 	found := false
-	ast.Inspect(f.File, func(n ast.Node) bool {
-		if selector, ok := n.(*ast.SelectorExpr); ok {
-			found = found || isIdent(selector.X, name)
-			ast.Inspect(selector.X, func(n ast.Node) bool {
-				id, ok := n.(*ast.Ident)
-				found = found || ok && id.Name == name
-				return true
-			})
-			return false
-		}
-		id, ok := n.(*ast.Ident)
-		found = found || ok && id.Name == name
-		return true
-	})
+	registry.EachName(f.File, nil, func(id *ast.Ident) { found = found || id.Name == name })
 	return found
+}
+
+// declares reports whether a file of the package in declares the name at the top level. A directory can also have a package for
+// external tests.
+func (p *pkg) declares(in, name string) bool {
+	for _, f := range p.files {
+		if f.Name.Name != in {
+			continue
+		}
+		for _, decl := range f.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				if decl.Recv == nil && decl.Name.Name == name {
+					return true
+				}
+			case *ast.GenDecl:
+				for _, spec := range decl.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						if spec.Name.Name == name {
+							return true
+						}
+					case *ast.ValueSpec:
+						if slices.ContainsFunc(spec.Names, func(id *ast.Ident) bool { return id.Name == name }) {
+							return true
+						}
+					}
+				}
+			}
+		}
+	}
+	return false
 }
 
 func (f *file) renamePackage(from, to string) {
@@ -197,7 +219,7 @@ func findPatches(p *pkg) {
 				case *ast.AssignStmt: // in, err := rest.BindPatch[Fields](g)
 					if call, ok := n.Rhs[0].(*ast.CallExpr); ok {
 						of, ok := call.Fun.(*ast.IndexExpr)
-						if in, isIdent := n.Lhs[0].(*ast.Ident); ok && isIdent && isSelector(of.X, "rest", "BindPatch") {
+						if in, named := n.Lhs[0].(*ast.Ident); ok && named && isSelector(of.X, "rest", "BindPatch") {
 							patches[in.Name] = true
 						}
 					}

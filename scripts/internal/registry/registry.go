@@ -141,16 +141,16 @@ func (r *Registry) Names() map[string]bool {
 	for _, spec := range r.file.Imports {
 		names[importName(spec)] = true
 	}
-	eachName(r.file, r.settings, func(name *ast.Ident) { names[name.Name] = true })
+	EachName(r.file, r.settings, func(name *ast.Ident) { names[name.Name] = true })
 	return names
 }
 
-// eachName calls f with every identifier in n that does not follow a dot, except the identifiers in skip. skip can be nil.
-func eachName(n, skip ast.Node, f func(*ast.Ident)) {
+// EachName calls f with every identifier in n that does not follow a dot, except the identifiers in skip. skip can be nil.
+func EachName(n, skip ast.Node, f func(*ast.Ident)) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
-			eachName(n.X, skip, f)
+			EachName(n.X, skip, f)
 			return false
 		case *ast.Ident:
 			f(n)
@@ -234,7 +234,7 @@ func (r *Registry) Remove(m Module) ([]byte, error) {
 	statement, _ := r.constructor(m.Variable)
 	entry := r.list.Elts[slices.IndexFunc(r.list.Elts, func(e ast.Expr) bool { return r.text(e) == m.Variable })]
 	var uses []int
-	eachName(r.body, statement, func(name *ast.Ident) {
+	EachName(r.body, statement, func(name *ast.Ident) {
 		if name.Name == m.Variable && name != entry {
 			uses = append(uses, r.line(name.Pos()))
 		}
@@ -271,7 +271,7 @@ func (r *Registry) Replace(m, next Module) ([]byte, error) {
 	needed := map[ast.Stmt]bool{}
 	var need func(ast.Expr)
 	need = func(call ast.Expr) {
-		eachName(call, nil, func(name *ast.Ident) {
+		EachName(call, nil, func(name *ast.Ident) {
 			if other, call := r.constructor(name.Name); other != nil && other.Pos() > statement.Pos() && !needed[other] {
 				needed[other] = true
 				need(call)
