@@ -2,6 +2,7 @@ package providers_test
 
 import (
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"net/url"
@@ -38,8 +39,10 @@ func TestGoogleSignIn(t *testing.T) {
 	t.Parallel()
 	_, s := google(t)
 	provider, verify := client(t, s)
+	endpoint := provider.Endpoint()
+	endpoint.AuthStyle = oauth2.AuthStyleInHeader // other tests send the secret in the form
 	config := oauth2.Config{
-		ClientID: app.ID, ClientSecret: app.Secret, RedirectURL: callback, Endpoint: provider.Endpoint(), Scopes: []string{"openid", "email", "profile"},
+		ClientID: app.ID, ClientSecret: app.Secret, RedirectURL: callback, Endpoint: endpoint, Scopes: []string{"openid", "email", "profile"},
 	}
 	to, err := url.Parse(config.AuthCodeURL("state", oauth2.S256ChallengeOption(verifier), oidc.Nonce("n-0S6_WzA2Mj")))
 	if err != nil {
@@ -101,6 +104,8 @@ func TestGoogleExchange(t *testing.T) {
 	} {
 		s.do("POST", "/token", row.form).holds(t, row.status, `"error":"`, row.code)
 	}
+	s.do("POST", "/token", exchange(code(), "client_secret", "-"), "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(app.ID+":x"))).
+		holds(t, 401, "invalid_client")
 	s.do("POST", "/token", exchange(s.consent("scope", "email"))).holds(t, 200, `"access_token":"`)
 	if s.do("POST", "/token", exchange(s.consent("scope", "email"))).text("id_token") != "" {
 		t.Error("an ID token without openid")

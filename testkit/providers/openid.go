@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"maps"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -42,10 +43,10 @@ type dialect struct {
 	name                                              string
 	discoveryPath                                     string // "": the path of the standard
 	authorizePath, tokenPath, certsPath, userInfoPath string
-	issuerPath                                        string                                // path of the issuer in discovery
-	secret                                            func(g *OpenID, r *http.Request) bool // checks the client secret
-	change                                            func(g *OpenID, claims object)        // changes the claims of a user
-	document                                          object                                // additional fields of the discovery document
+	issuerPath                                        string                              // path of the issuer in discovery
+	secret                                            func(g *OpenID, secret string) bool // checks the client secret; nil: it must be App.Secret
+	change                                            func(g *OpenID, claims object)      // changes the claims of a user
+	document                                          object                              // additional fields of the discovery document
 }
 
 const wellKnown = "/.well-known/openid-configuration"
@@ -148,14 +149,15 @@ func (g *OpenID) discovery(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, document)
 }
 
-// exchange exchanges a code for an access token and, with the scope openid, an ID token. Clients in App.MoreIDs send no secret.
+// exchange exchanges a code for an access token and, with the scope openid, an ID token. The secret of clients in App.MoreIDs is not
+// checked.
 func (g *OpenID) exchange(w http.ResponseWriter, r *http.Request) {
 	fail := func(status int, code, description string) {
 		writeJSON(w, status, object{"error": code, "error_description": description})
 	}
-	id := r.PostFormValue("client_id")
+	id, secret := g.client(r)
 	switch {
-	case !g.knows(id) || id == g.app.ID && !g.authenticates(r):
+	case !g.knows(id) || id == g.app.ID && !g.authenticates(secret):
 		fail(http.StatusUnauthorized, "invalid_client", "Unauthorized")
 		return
 	case r.PostFormValue("grant_type") != "authorization_code":
@@ -180,12 +182,27 @@ func (g *OpenID) exchange(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authenticates reports whether the client secret of a request is valid.
-func (g *OpenID) authenticates(r *http.Request) bool {
-	if g.secret != nil {
-		return g.secret(g, r)
+// client returns the ID and the secret of the client in a request: those of HTTP Basic (RFC 6749 section 2.3.1), which Apple does not
+// support, or those in the form.
+func (g *OpenID) client(r *http.Request) (id, secret string) {
+	user, password, ok := r.BasicAuth()
+	if !ok || g.secret != nil {
+		return r.PostFormValue("client_id"), r.PostFormValue("client_secret")
 	}
-	return r.PostFormValue("client_secret") == g.app.Secret
+	id, err := url.QueryUnescape(user)
+	secret, secretErr := url.QueryUnescape(password)
+	if err != nil || secretErr != nil {
+		return "", ""
+	}
+	return id, secret
+}
+
+// authenticates reports whether the client secret is valid.
+func (g *OpenID) authenticates(secret string) bool {
+	if g.secret != nil {
+		return g.secret(g, secret)
+	}
+	return secret == g.app.Secret
 }
 
 // The app's identifiers at Apple.
@@ -194,15 +211,14 @@ const (
 	AppleKeyID = "ABC123DEFG"
 )
 
-// PrivateKey returns the content of the app's .p8 file from Apple.
+// PrivateKey returns the content of the app's .p8 file from Apple. It panics if the fake is not of NewApple.
 func (g *OpenID) PrivateKey() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: must(x509.MarshalPKCS8PrivateKey(g.appKey))}))
 }
 
-// signedByApp reports whether the client secret of a request is a JWT of the app ("Creating a client secret" in Apple's
-// documentation).
-func (g *OpenID) signedByApp(r *http.Request) bool {
-	token, err := jwt.ParseSigned(r.PostFormValue("client_secret"), []jose.SignatureAlgorithm{jose.ES256})
+// signedByApp reports whether the client secret is a JWT of the app ("Creating a client secret" in Apple's documentation).
+func (g *OpenID) signedByApp(secret string) bool {
+	token, err := jwt.ParseSigned(secret, []jose.SignatureAlgorithm{jose.ES256})
 	var claims jwt.Claims
 	if err != nil || token.Headers[0].KeyID != AppleKeyID || token.Claims(g.appKey.Public(), &claims) != nil {
 		return false

@@ -23,7 +23,7 @@ const (
 )
 
 var (
-	app = providers.App{ID: "1234567890", Secret: "app-secret", MoreIDs: []string{"ios-client"}}
+	app = providers.App{ID: "1234567890", Secret: "app+secret", MoreIDs: []string{"ios-client"}}
 	ada = providers.User{ID: "1815", Login: "ada", Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: true, Picture: "https://example.com/ada.png"}
 	eve = providers.User{ID: "666", Login: "eve", Email: "eve@example.com"}
 	bob = providers.User{ID: "7", Login: "bob", Name: "Bob", NoEmail: true}
