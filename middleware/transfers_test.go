@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -111,7 +112,7 @@ func transferServer(t *testing.T, tokens access.TokenVerifier, all int64, window
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := files.New(files.Options{DB: db, Store: local, TempDir: t.TempDir(), Now: time.Now})
+	f := files.New(files.Options{DB: db, Store: local, TempDir: t.TempDir(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	if err := db.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -193,7 +194,7 @@ func TestFilesMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := testdb.Open(t)
-	f := files.New(files.Options{DB: db, Store: local, Now: time.Now})
+	f := files.New(files.Options{DB: db, Store: local, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	record, file := store.NewID(), store.NewID()
 	f.Register("articles", func(context.Context, store.Query) ([]files.Record, error) {
 		return []files.Record{{ID: record, Files: []files.File{{ID: file}}}}, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -171,7 +172,7 @@ func newThings(t testing.TB, log io.Writer) (*things, *Handler) {
 	s := &things{
 		spool: t.TempDir(), id: store.NewID(), links: files.Links{PublicURL: "https://api.example.com", Digest: digest, Now: time.Now},
 	}
-	s.files = files.New(files.Options{TempDir: s.spool, DB: db, Store: local, Quota: thingsQuota, Now: time.Now})
+	s.files = files.New(files.Options{TempDir: s.spool, DB: db, Store: local, Quota: thingsQuota, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	h := newHandler(t, log, s.routes, func(o *HandlerOptions) {
 		o.Deps.DB, o.Deps.Files = db, s.files
 		o.Settings.MaxBodyBytes = 64 << 10

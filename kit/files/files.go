@@ -14,7 +14,7 @@ import (
 	"example.com/ginseng/kit/store"
 )
 
-// Options are the arguments of New. DB and Now are required.
+// Options are the arguments of New. DB, Now and Log are required.
 type Options struct {
 	DB      store.DB
 	Store   Store  // nil: files are not configured

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -228,7 +229,7 @@ func TestClaim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := files.New(files.Options{DB: db, Store: local, Now: time.Now})
+		f := files.New(files.Options{DB: db, Store: local, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 		if err := db.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
