@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"go/token"
 	"go/types"
 	"path"
@@ -74,7 +75,8 @@ type Resource struct {
 
 var kebabCase = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
-// declare returns the resource that the command line declares, and adds every mistake to wrong.
+// declare returns the resource that the command line declares, and adds every mistake to wrong. If --own and --role are combined, it
+// does not check the rules and what depends on them, because messages would repeat and contradict that mistake.
 func declare(c call, module string, hasUser bool, wrong *mistakes) Resource {
 	*wrong = append(*wrong, c.wrong...)
 	r := Resource{Module: module, Name: c.args[0], Plural: c.plural, Doc: c.doc, Rules: map[string]string{}, Server: c.has("create"), HasUser: hasUser, Organization: c.organization}
@@ -147,7 +149,7 @@ func checkName(name string, wrong *mistakes) {
 	case !kebabCase.MatchString(name):
 		bad("is not in kebab-case; write " + naming.Kebab(name, "blog-post"))
 	case len(name) > maxName:
-		bad("has more than 50 characters; choose a shorter name")
+		bad(fmt.Sprintf("has more than %d characters; choose a shorter name", maxName))
 	case slices.Contains(declared, name):
 		bad("is a type of every module; choose another name")
 	case token.IsKeyword(pkg):
