@@ -4914,6 +4914,11 @@ export interface paths {
           headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
           content: { 'application/problem+json': components['schemas']['Problem'] }
         }
+        /** not_supported: the service has no storage for files */
+        501: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
         /** any other error: 400 malformed_body, 400 validation_failed, 401 unauthorized, 408 request_timeout, 413 payload_too_large, 415 unsupported_media_type, 500 internal, 503 unavailable, 429 too_many_requests, 403 forbidden, 403 two_factor_required */
         default: {
           headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
@@ -5039,6 +5044,11 @@ export interface paths {
         }
         /** precondition_failed: the record does not have the version in If-Match */
         412: {
+          headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
+          content: { 'application/problem+json': components['schemas']['Problem'] }
+        }
+        /** not_supported: the service has no storage for files */
+        501: {
           headers: { 'X-Request-Id': components['headers']['X-Request-Id']; [name: string]: unknown }
           content: { 'application/problem+json': components['schemas']['Problem'] }
         }

@@ -124,6 +124,7 @@ func (c *controller) putPicture(g *gin.Context) error {
 //	@Param			If-Match	header	string	false	"the ETag of the version to change"
 //	@Success		204
 //	@Failure		403	{object}	rest.Problem	"forbidden: the caller is neither the user nor an admin"
+//	@Failure		501	{object}	rest.Problem	"not_supported: the service has no storage for files"
 //	@Router			/users/{id}/picture [delete]
 func (c *controller) deletePicture(g *gin.Context) error {
 	id, err := c.pictureOf(g)
@@ -149,6 +150,7 @@ func (c *controller) deletePicture(g *gin.Context) error {
 //	@Success				206				{file}		file			"the range of the image"
 //	@Header					200,206			{string}	ETag			"identifies the bytes of the file"
 //	@Failure				416				{object}	rest.Problem	"range_not_satisfiable: the range begins after the end of the file"
+//	@Failure				501				{object}	rest.Problem	"not_supported: the service has no storage for files"
 //	@Security				UserToken
 //	@x-optional-security	true
 //	@Router					/users/{id}/picture [get]
