@@ -53,14 +53,14 @@ func (f *feed[D, V]) Check(ctx context.Context, caller access.Principal) error {
 	if err != nil {
 		return err
 	}
-	now, err := f.c.rules(ctx, caller)
+	current, err := f.c.rulesOf(ctx, caller, seen)
 	switch {
 	case err != nil:
 		return err
 	case f.caller == nil:
-		f.q, f.digest = f.q.Begin(now), now
+		f.q, f.digest = f.q.Begin(current), current
 		f.at = f.q.After
-	case now != f.digest:
+	case current != f.digest:
 		return errAccessChanged()
 	}
 	f.caller, f.seen = &caller, seen
@@ -77,19 +77,24 @@ func (c *core) rules(ctx context.Context, caller access.Principal) (string, erro
 	if err != nil {
 		return "", err
 	}
-	now, err := digest(seen)
+	return c.rulesOf(ctx, caller, seen)
+}
+
+// rulesOf is rules for the result of seen.
+func (c *core) rulesOf(ctx context.Context, caller access.Principal, seen store.Filter) (string, error) {
+	own, err := digest(seen)
 	r := c.parent()
 	if err != nil || r == nil {
-		return now, err
+		return own, err
 	}
 	above, err := r.target.rules(ctx, caller)
 	if above != "" {
-		now += "/" + above
+		own += "/" + above
 	}
-	return now, err
+	return own, err
 }
 
-// digest returns a string that differs for different filters; "" for nil.
+// digest returns the JSON of a filter, which differs for different filters; "" for nil.
 func digest(f store.Filter) (string, error) {
 	if f == nil {
 		return "", nil
