@@ -12,9 +12,9 @@ import (
 // maxWaiting is the maximum number of guesses at one account that can wait in this process.
 const maxWaiting = 32
 
-// Guesses limits guesses at secrets, such as passwords. Within a process, only one guess per account runs at a time.
-// Otherwise, many concurrent guesses could start before the first wrong guess is counted. Guesses at different accounts do not
-// wait for each other.
+// Guesses limits guesses at secrets, such as passwords. Within a process, only one guess at a time runs for the first counter of
+// Guess.Shared or, if Shared is empty, of Guess.Own. Otherwise, many concurrent guesses could start before the first wrong guess is
+// counted. Guesses at different accounts do not wait for each other.
 type Guesses struct {
 	limiter *Limiter
 	running *slot.Keyed[Key]
@@ -28,7 +28,7 @@ func NewGuesses(l *Limiter) *Guesses {
 // Guess is a guess at the secret of an account. A wrong guess adds one to each counter, except the counters from which the
 // client is exempt. A right guess resets the first counter of Own.
 type Guess struct {
-	Own    []Key // the counters for guesses of this client
+	Own    []Key // the counters for guesses of this client; at least one
 	Shared []Key // the counters that guesses of other clients also use up, the counter of the account first; can be empty
 	// Exempt reports whether the client is exempt from Shared. Try calls Exempt only if a counter of Shared is used up.
 	Exempt func(context.Context) (bool, error)
@@ -74,7 +74,10 @@ func (g *Guesses) Try(ctx context.Context, guess Guess) (right bool, own, shared
 	}
 	if counted {
 		cleared, err := g.limiter.Clear(ctx, guess.Own[0])
-		return err == nil, own.With(cleared), shared, err
+		if err != nil {
+			return false, own, shared, err
+		}
+		own = own.With(cleared)
 	}
 	return true, own, shared, nil
 }
@@ -107,7 +110,7 @@ func (g *Guesses) wait(ctx context.Context, k Key) (release func(), err error) {
 	release, err = g.running.Acquire(ctx, k, 1, 0)
 	switch {
 	case errors.Is(err, slot.ErrFull):
-		return nil, apperr.New(apperr.Unavailable, "Too many sign-ins to this account at the moment. Try again in a few seconds.").AsOverload()
+		return nil, apperr.New(apperr.Unavailable, "Too many attempts for this account are in progress. Try again in a few seconds.").AsOverload()
 	case err != nil:
 		return nil, apperr.New(apperr.Unavailable, "The request took too long. Try again in a few seconds.").WithCause(err).AsOverload()
 	}

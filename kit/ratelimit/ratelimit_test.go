@@ -220,6 +220,19 @@ func TestGuess(t *testing.T) {
 	}
 }
 
+// TestGuessWithoutReset checks the states after a right guess whose counter cannot be reset.
+func TestGuessWithoutReset(t *testing.T) {
+	t.Parallel()
+	l, _ := start(t)
+	own := rule.Of("ada", "here")
+	_, _ = l.Take(t.Context(), own)
+	ctx, cancel := context.WithCancel(t.Context())
+	check := func() (bool, error) { cancel(); return true, nil }
+	if ok, states, _, err := NewGuesses(l).Try(ctx, Guess{Own: []Key{own}, Check: check}); ok || err == nil || states[0].Left != rule.Max-1 {
+		t.Errorf("%v %v %v", ok, states, err)
+	}
+}
+
 // TestExempt uses up the shared counter. A guess that is exempt is allowed; a wrong guess then counts only in the counter of
 // the client. A guess that is not exempt is rejected.
 func TestExempt(t *testing.T) {
