@@ -59,7 +59,7 @@ type Config struct {
 	Log      *slog.Logger
 	Sender   email.Sender
 	Observer *telemetry.Observer
-	Files    files.Options // the storage of files: a new directory; the zero value stands for a service without FILES_URL
+	Files    files.Options // the storage of files, by default a new directory; set the zero value to test a service without FILES_URL
 	Modules  []kit.Module  // modules in addition to those of the Service
 
 	BodyTimeout     time.Duration
@@ -114,9 +114,10 @@ func Start(t testing.TB, s Service, options ...Option) *API {
 // Instance starts another instance of the service with the same settings (Env), database, files, clock, log and outbox.
 func (a *API) Instance(options ...Option) *API {
 	a.t.Helper()
-	b := &API{t: a.t, service: a.service, DB: a.DB, Clock: a.Clock, Log: a.Log, Email: a.Email, hasher: a.hasher, files: a.files, env: maps.Clone(a.env)}
+	b := *a
+	b.env = maps.Clone(a.env)
 	b.start(options)
-	return b
+	return &b
 }
 
 func (a *API) start(options []Option) {
@@ -294,67 +295,69 @@ func (a *API) send(request *http.Request) Response {
 }
 
 // check checks the rules for all responses: errors are problem details with the request ID, and no response contains a secret.
-func (a Response) check(r *http.Request) {
-	a.t.Helper()
-	shown := a.Body[:min(len(a.Body), 500)]
+func (r Response) check(request *http.Request) {
+	r.t.Helper()
+	shown := r.Body[:min(len(r.Body), 500)]
+	var header bytes.Buffer
+	_ = r.Header.Write(&header)
 	for _, secret := range []string{MasterKey, Secret, Password, "argon2id", "goroutine ", ".go:"} {
-		if bytes.Contains(a.Body, []byte(secret)) {
-			a.t.Errorf("%s %s: the response has %q: %s", r.Method, r.URL.Path, secret, shown)
+		if bytes.Contains(header.Bytes(), []byte(secret)) || bytes.Contains(r.Body, []byte(secret)) {
+			r.t.Errorf("%s %s: the response has %q: %s%s", request.Method, request.URL.Path, secret, &header, shown)
 		}
 	}
-	if a.Header.Get("X-Content-Type-Options") != "nosniff" {
-		a.t.Errorf("%s %s: no X-Content-Type-Options", r.Method, r.URL.Path)
+	if r.Header.Get("X-Content-Type-Options") != "nosniff" {
+		r.t.Errorf("%s %s: no X-Content-Type-Options", request.Method, request.URL.Path)
 	}
-	if a.Status < 400 || r.Method == http.MethodHead {
+	if r.Status < 400 || request.Method == http.MethodHead {
 		return
 	}
 	var p rest.Problem
-	if err := json.Unmarshal(a.Body, &p); err != nil || a.Header.Get("Content-Type") != "application/problem+json" {
-		a.t.Errorf("%s %s: status %d is not a problem: %s", r.Method, r.URL.Path, a.Status, shown)
+	if err := json.Unmarshal(r.Body, &p); err != nil || r.Header.Get("Content-Type") != "application/problem+json" {
+		r.t.Errorf("%s %s: status %d is not a problem: %s", request.Method, request.URL.Path, r.Status, shown)
 		return
 	}
-	if p.Status != a.Status || p.Code == "" || p.Detail == "" || p.Title == "" || p.Type != "about:blank" ||
-		p.RequestID == "" || p.RequestID != a.Header.Get("X-Request-Id") {
-		a.t.Errorf("%s %s: incomplete problem: %s", r.Method, r.URL.Path, shown)
+	if p.Status != r.Status || p.Code == "" || p.Detail == "" || p.Title == "" || p.Type != "about:blank" ||
+		p.RequestID == "" || p.RequestID != r.Header.Get("X-Request-Id") {
+		r.t.Errorf("%s %s: incomplete problem: %s", request.Method, request.URL.Path, shown)
 	}
-	if a.Status == http.StatusUnauthorized && a.Header.Get("WWW-Authenticate") == "" {
-		a.t.Errorf("%s %s: 401 without WWW-Authenticate", r.Method, r.URL.Path)
+	if r.Status == http.StatusUnauthorized && r.Header.Get("WWW-Authenticate") == "" {
+		r.t.Errorf("%s %s: 401 without WWW-Authenticate", request.Method, request.URL.Path)
 	}
-	if (a.Status == http.StatusServiceUnavailable || a.Status == http.StatusTooManyRequests) && a.Header.Get("Retry-After") == "" {
-		a.t.Errorf("%s %s: %d without Retry-After", r.Method, r.URL.Path, a.Status)
+	if (r.Status == http.StatusServiceUnavailable || r.Status == http.StatusTooManyRequests) && r.Header.Get("Retry-After") == "" {
+		r.t.Errorf("%s %s: %d without Retry-After", request.Method, request.URL.Path, r.Status)
 	}
 }
 
 // Want returns the response. It reports an error unless the response has the status, and all fragments are in the body.
-func (a Response) Want(status int, fragments ...string) Response {
-	a.t.Helper()
-	if a.Status != status {
-		a.t.Errorf("%s: status %d, want %d: %.500s", a.to, a.Status, status, a.Body)
-		return a
+func (r Response) Want(status int, fragments ...string) Response {
+	r.t.Helper()
+	if r.Status != status {
+		r.t.Errorf("%s: status %d, want %d: %.500s", r.to, r.Status, status, r.Body)
+		return r
 	}
 	for _, fragment := range fragments {
-		if !bytes.Contains(a.Body, []byte(fragment)) {
-			a.t.Errorf("%s: no %s in %.500s", a.to, fragment, a.Body)
+		if !bytes.Contains(r.Body, []byte(fragment)) {
+			r.t.Errorf("%s: no %s in %.500s", r.to, fragment, r.Body)
 		}
 	}
-	return a
+	return r
 }
 
-// JSON returns the body, a JSON object. It fails the test if the response has another status.
-func (a Response) JSON(status int) map[string]any {
-	a.t.Helper()
+// JSON returns the body. It fails the test if the response has another status, or if the body is not a JSON object.
+func (r Response) JSON(status int) map[string]any {
+	r.t.Helper()
 	var out map[string]any
-	a.decode(status, &out)
+	r.decode(status, &out)
 	return out
 }
 
-func (a Response) decode(status int, into any) {
-	a.t.Helper()
-	if a.Status != status {
-		a.t.Fatalf("%s: status %d, want %d: %s", a.to, a.Status, status, a.Body)
+func (r Response) decode(status int, into any) {
+	r.t.Helper()
+	if r.Status != status {
+		r.t.Fatalf("%s: status %d, want %d: %s", r.to, r.Status, status, r.Body)
 	}
-	if err := json.Unmarshal(a.Body, into); err != nil {
-		a.t.Fatalf("%v: %s", err, a.Body)
+	if err := json.Unmarshal(r.Body, into); err != nil {
+		r.t.Fatalf("%v: %s", err, r.Body)
 	}
 }
 
