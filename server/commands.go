@@ -61,10 +61,14 @@ func (p program) commands(stdout, stderr io.Writer) []subcommand {
 func noArgs(run func(context.Context) error) func(context.Context, []string) error {
 	return func(ctx context.Context, args []string) error {
 		if len(args) > 0 {
-			return fmt.Errorf("unexpected argument %q; %w", args[0], command.ErrUsage)
+			return unexpected(args[0])
 		}
 		return run(ctx)
 	}
+}
+
+func unexpected(arg string) error {
+	return fmt.Errorf("unexpected argument %q; %w", arg, command.ErrUsage)
 }
 
 // dispatch runs the command that args[0] names, or serve if there are no arguments.
@@ -74,8 +78,11 @@ func (p program) dispatch(ctx context.Context, args []string, stdout, stderr io.
 		name, args = args[0], args[1:]
 	}
 	commands := p.commands(stdout, stderr)
-	if isHelp(name) || name == "help" {
-		if len(args) == 0 {
+	if asksHelp(name) {
+		switch {
+		case len(args) > 1:
+			return unexpected(args[1])
+		case len(args) == 0 || asksHelp(args[0]):
 			return p.help(commands, stdout)
 		}
 		name, args = args[0], []string{"-h"}
@@ -99,6 +106,8 @@ func (p program) dispatch(ctx context.Context, args []string, stdout, stderr io.
 	}
 	return c.run(ctx, args)
 }
+
+func asksHelp(name string) bool { return name == "help" || isHelp(name) }
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
 
@@ -131,7 +140,8 @@ func healthcheck(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	response, err := http.DefaultClient.Do(request)
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // without the proxy of the environment
+	response, err := client.Do(request)
 	if err != nil {
 		return err
 	}

@@ -291,6 +291,8 @@ func TestHelp(t *testing.T) {
 		{"restore", exitUsage, `unknown command "restore"; see --help`}, {"--verbose", exitUsage, "unknown command"},
 		{"healthcheck now", exitUsage, `unexpected argument "now"`}, {"serve now", exitUsage, `unexpected argument "now"`},
 		{"help restore", exitUsage, "unknown command"},
+		{"help help", exitOK, "The commands are"}, {"-h -h", exitOK, "The commands are"},
+		{"help serve now", exitUsage, `unexpected argument "now"`},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := newProgram(testService).run(t.Context(), strings.Fields(test.args), &stdout, &stderr)
