@@ -35,7 +35,8 @@ type Options struct {
 //  5. Attach of the new file.
 //
 // An interruption between the steps leaves a file whose row says that no record refers to it. After an hour the sweep reads the
-// record, and deletes the file only if the record does not refer to it. A file that was released is never attached to a record again.
+// record, and deletes the file only if the record does not refer to it. Attach never attaches a released file; only Restore and the
+// sweep can undo a release.
 type Files struct {
 	db      store.DB
 	store   Store
@@ -54,13 +55,13 @@ type Files struct {
 // row is the document of a file. Its ID is the ID of the file.
 type row struct {
 	store.Meta `bson:",inline"`
-	Collection string    `json:"collection"` // "": the file had no row
+	Collection string    `json:"collection"` // "": sweepUnknown has added the row; the record is unknown
 	Field      string    `json:"field"`      // for messages; the field may have another name now
 	RecordID   store.ID  `json:"recordId"`
 	Uploader   *store.ID `json:"uploader"`
 	Size       int64     `json:"size"`
-	// Since is the time since which no record refers to the file; nil if a record refers to it. The time of a file whose bytes are
-	// being stored is in the future.
+	// Since is the time since which no record refers to the file; nil if a record refers to it. While Put stores the bytes, Since is in
+	// the future, so that the sweep skips the file.
 	Since    *store.Time `json:"since"`
 	Deleting bool        `json:"deleting"` // the sweep deletes the file, so it cannot be attached
 }
@@ -78,8 +79,8 @@ type Record struct {
 	Files []File
 }
 
-// ListRecords returns the records of a collection that q selects, including those without files. It reads no more fields than it
-// needs.
+// ListRecords returns the records of a collection that q selects, including records without files. Implementations should read only
+// the ID and the fields with files.
 type ListRecords func(ctx context.Context, q store.Query) ([]Record, error)
 
 // errNotConfigured is returned if the service has no storage for files.
@@ -110,8 +111,8 @@ func (f *Files) RequireStorage() error {
 	return nil
 }
 
-// Register says how to read the records of a collection; list is nil if they have no files, for example no longer. Files of a collection
-// that nobody has registered are kept.
+// Register sets the function that reads the records of a collection. list is nil if the records have no files, for example because the
+// field was removed. Files of unregistered collections are kept.
 func (f *Files) Register(collection string, list ListRecords) {
 	if f == nil {
 		return
@@ -162,7 +163,7 @@ func (f *Files) Put(ctx context.Context, owner Owner, file ...*File) error {
 			return err
 		}
 	}
-	for _, one := range file { // the hour begins when all of them are stored
+	for _, one := range file { // deleteAfter begins when all files are stored
 		if !one.isNew() {
 			continue
 		}
@@ -224,11 +225,11 @@ func (f *Files) Attach(ctx context.Context, file ...*File) error {
 	return nil
 }
 
-// maxReleased is the maximum number of files that a transaction releases: a deletion with its cascades can be of 20,000.
+// maxReleased is the maximum number of files that one call of Release releases. A deletion with its cascades can include 20,000 files.
 const maxReleased = 500
 
 // Release marks that no record refers to the files from now on. The sweep deletes them an hour later. Files that do not exist are
-// skipped. Of more than maxReleased files, it leaves the rest to the sweep, which finds them within 12 hours. Call Release with the
+// skipped. Release releases at most maxReleased files; the sweep finds the others within 12 hours. Call Release with the
 // context of the DB.Together that writes or deletes the record, before that write. If a change fails, call Restore after the
 // Together; after a failed deletion, the sweep restores them.
 func (f *Files) Release(ctx context.Context, id ...store.ID) error {
@@ -257,8 +258,8 @@ func (f *Files) Release(ctx context.Context, id ...store.ID) error {
 }
 
 // Restore marks that the record refers to the files again, after its write has failed with cause, on a server without transactions.
-// If the error does not say whether the record was written, or if Restore fails, the sweep does that an hour later. It logs its own
-// errors.
+// If it is unknown whether the record was written, or if Restore fails, the sweep corrects the files an hour later. Restore logs its
+// own errors.
 func (f *Files) Restore(ctx context.Context, cause error, id ...store.ID) {
 	if len(id) == 0 || store.InAtomic(ctx) || !isDefinite(ctx, cause) {
 		return

@@ -20,8 +20,8 @@ import (
 
 const (
 	lease      = time.Minute      // how long a call without a transaction excludes others
-	maxRun     = 50 * time.Second // when f of that call must end; the rest of the lease is for differences between clocks
-	endTimeout = 5 * time.Second  // time limit for recording its result
+	maxRun     = 50 * time.Second // time limit of f in such a call; shorter than lease, because clocks of instances differ
+	endTimeout = 5 * time.Second  // time limit for recording the result of such a call
 	maxKey     = 512              // maximum bytes of message.Key
 )
 
@@ -168,8 +168,8 @@ func (m *Messages) message(id string, claimedUntil *store.Time) message {
 	return message{store.NewMeta(m.ID(id), store.At(now)), strings.ToValidUTF8(id[:min(len(id), maxKey)], ""), store.At(now.Add(m.retention)), claimedUntil}
 }
 
-// ID returns an ID for the message with the id. It is always the same, and differs from the IDs of the Messages with other names. A
-// record of f with this ID can be found when f runs again, for example after retention:
+// ID returns the ID for the message with the id. It is always the same, and differs from the IDs of Messages with other names. If f
+// inserts a record with this ID, a later run of f can find the record, for example after retention:
 //
 //	known, err := payments.Exists(ctx, store.Eq("id", events.ID(event.ID)))
 //

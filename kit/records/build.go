@@ -19,8 +19,8 @@ func (im *importer) buildAll(ctx context.Context, records []*record) error {
 	return each(ctx, records, runtime.GOMAXPROCS(0), func(_ context.Context, r *record) error { return im.build(r) })
 }
 
-// build sets the doc of a record: what the Creator makes of the parameters, and from the file the fields that clients of the API
-// cannot set, except version.
+// build sets r.doc to the record that the Creator returns for the parameters. It then copies the fields that clients of the API cannot
+// set, except version, from the file.
 func (im *importer) build(r *record) error {
 	doc, err := im.target.Creator.New(operator, []byte(r.JSON))
 	if err != nil {

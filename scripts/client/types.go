@@ -91,7 +91,7 @@ func (w *printer) sessions(d document) {
 	w.close()
 }
 
-// record returns the type of the records of a resource: of the operation that shows one, else of the first other one.
+// record returns the type of the records of a resource: the result of show; without show, of list, create or update, in this order.
 func (d document) record(r *resource) string {
 	for _, op := range []*operation{r.show, r.list, r.create, r.update} {
 		if op != nil {
@@ -132,7 +132,7 @@ func (d document) without(name string, properties ...string) string {
 	return fmt.Sprintf("Omit<Schemas[%s], %s>", quote(name), strings.Join(omitted, " | "))
 }
 
-// generic are the parameters of lists that the interface List has, and those of exports.
+// generic are the query parameters that query and filters omit: those that the interfaces of core/index.d.ts have, and those of exports.
 var generic = []string{"fields", "expand", "etags", "count", "page", "limit", "after", "bom", "format"}
 
 var operator = regexp.MustCompile(`^(.+)\[(\w+)\]$`)
@@ -160,7 +160,7 @@ func (w *printer) query(r *resource) {
 	w.close()
 }
 
-// typescript returns the type of a parameter's values. Lists are accepted as constants, too.
+// typescript returns the type of a parameter's values. Lists are readonly arrays, so that callers can pass constants.
 func (p parameter) typescript() string {
 	if p.Schema.Type == "array" {
 		return "readonly " + p.Schema.typescript()
@@ -265,7 +265,7 @@ func (d document) methods(r *resource) (out []string) {
 	return out
 }
 
-// followed returns the type of the records of a feed: of its rows.
+// followed returns the type of the records in a feed: the rows of the list or, without a list, the record.
 func (d document) followed(r *resource) string {
 	if r.list != nil {
 		return d.named(r, r.list)

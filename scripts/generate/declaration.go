@@ -39,7 +39,7 @@ const (
 
 var (
 	methods = []string{methodCreate, methodList, methodShow, methodUpdate, methodDelete}
-	rules   = []string{ruleMaster, ruleAdmin, ruleRole, ruleOwn, ruleUser, rulePublic} // strictest first
+	rules   = []string{ruleMaster, ruleAdmin, ruleRole, ruleOwn, ruleUser, rulePublic} // with a flag, strictest first; ruleOrg comes from --own organization
 )
 
 const (
@@ -129,7 +129,7 @@ var reserved = map[string]string{
 // windowsDevice matches names that Windows does not allow for directories.
 var windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com\d|lpt\d)$`)
 
-// declared are the identifiers that every module declares.
+// declared are the kebab-case names of the types that every module declares.
 var declared = []string{"module", "service", "view", "controller", "fields", "create-fields"}
 
 // imported are the packages that the templates import.
@@ -161,8 +161,8 @@ func checkName(name string, wrong *mistakes) {
 	}
 }
 
-// defaultRule returns the rule that a method has if no flag sets its rule. Records that only code creates, and that have no owner,
-// are for admins to change.
+// defaultRule returns the rule that a method has if no flag sets its rule. If no route creates records
+// and they have no owner, only admins can update and delete them.
 func (r Resource) defaultRule(method string) string {
 	switch {
 	case r.Organization:

@@ -85,8 +85,8 @@ func (f *file) renamePackage(from, to string) {
 	})
 }
 
-// rename renames Recorded of kit.Deps to Resources and telemetry.Metered to kit.Metered, adds the caller to functions that
-// replace Insert of a testkit.Resource, and adds Resources, which must not be nil, to the kit.Deps of a package that
+// rename renames Recorded of kit.Deps to Resources and telemetry.Metered to kit.Metered, adds the parameter caller to functions
+// that replace Insert of a testkit.Resource (see addCaller), and adds Resources, which must not be nil, to the kit.Deps of a package that
 // opens resources.
 func rename(p *pkg) {
 	opens := false
@@ -135,7 +135,8 @@ func rename(p *pkg) {
 	}
 }
 
-// isRecorded reports whether the value of a field Recorded is one of package kit.
+// isRecorded reports whether the value of a field Recorded contains a selector .Recorded, such as d.Recorded, so that the field belongs
+// to kit.Deps.
 func (f *file) isRecorded(value ast.Expr) bool {
 	found := false
 	ast.Inspect(value, func(n ast.Node) bool {
@@ -201,7 +202,8 @@ func (f *file) addCaller(assign *ast.AssignStmt) {
 	f.insert(parameters[1].Pos(), name+" testkit.Caller, ")
 }
 
-// findPatches finds calls of Apply of a store.Patch that ignore its error, which is new.
+// findPatches adds a remark to each call of Apply of a store.Patch that ignores the result. In the third release, Apply returned
+// nothing.
 func findPatches(p *pkg) {
 	for _, f := range p.files {
 		for _, decl := range f.Decls {
