@@ -14,13 +14,13 @@ import (
 )
 
 // caller verifies the credential of the request. If the credential is an API key, caller also checks that the route accepts the
-// key. given reports whether the request has a credential. For inBody, see optional. A request of route.Table.Call has the caller
-// of the call, and a credential in its body is an error.
+// key. given reports whether the request has a credential. For inBody, see optional. For a request of route.Table.Call, the caller
+// is the one that was passed to Call; a credential in the body is then an error.
 func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, given bool, err error) {
 	token, given, err := a.credential(g, inBody)
 	if p, inProcess := route.CalledBy(g); inProcess && err == nil {
 		if given {
-			return p, true, errTwoCredentials("body")
+			return p, true, invalidCredential("body", apperr.FieldConflict, "Must not be in the body of an operation.")
 		}
 		return p, p.Master || p.IsUser(), a.route.CheckKey(p)
 	}
@@ -37,7 +37,7 @@ func (a Authenticator) caller(g *gin.Context, inBody bool) (p access.Principal, 
 // Verify checks the user token or API key of an accepted request again. ctx can be the context of a transaction. Unauthorized:
 // the credential is no longer valid. Verify also returns the error of a restriction that does not allow the request.
 func (a Authenticator) Verify(ctx context.Context, g *gin.Context) (access.Principal, error) {
-	a.route = cmp.Or(a.route, &route.Route{}) // without Handler, the caller must be accepted by every route
+	a.route = cmp.Or(a.route, &route.Route{}) // without Handler, the route is unknown: check as for a route that does not accept restricted users
 	token, _, err := a.credential(g, true)
 	if err != nil {
 		return access.Principal{}, err
@@ -104,7 +104,11 @@ func (a Authenticator) credential(g *gin.Context, inBody bool) (token string, gi
 }
 
 func errTwoCredentials(in string) error {
-	return invalidCredential(in, apperr.FieldConflict, "Is given twice with different values. Send it once.")
+	param := rest.Credential
+	if in == "header" {
+		param = "Authorization"
+	}
+	return apperr.Invalid(apperr.Field{In: in, Param: param, Code: apperr.FieldConflict, Message: "Is given twice with different values. Send it once."})
 }
 
 func invalidCredential(in string, code apperr.FieldCode, message string) error {

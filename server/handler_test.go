@@ -200,7 +200,7 @@ func TestGuard(t *testing.T) {
 		{"master in header", "/master", "", "bearer  " + masterKey, 200, "master"},
 		{"same thrice", "/master?access_token=" + masterKey, "access_token=" + masterKey, "Bearer " + masterKey, 200, "master"},
 		{"two values", "/master?access_token=" + userToken, "access_token=" + masterKey, "", 400, "conflict"},
-		{"two values, header", "/user?access_token=" + userToken, "", "Bearer " + masterKey, 400, "conflict"},
+		{"two values, header", "/user?access_token=" + userToken, "", "Bearer " + masterKey, 400, `"in":"header","param":"Authorization","code":"conflict"`},
 		{"twice in body", "/master", "access_token=" + masterKey + "&access_token=" + masterKey, "", 400, "type"},
 		{"spaces around", "/user", "access_token=+" + userToken + "+", "", 200, "user"},
 		{"wrong key", "/master", "access_token=x", "", 401, "The master key is wrong."},

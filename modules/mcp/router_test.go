@@ -273,4 +273,8 @@ func TestInvalidArguments(t *testing.T) {
 			t.Errorf("%s %s: %s, want %s", test.tool, test.arguments, got, test.problem)
 		}
 	}
+	credential := json.RawMessage(`{"resource":"articles","data":{"title":"x","access_token":"y"}}`)
+	if got := a.text("create_record", credential, true); !strings.Contains(got, "Must not be in the body of an operation.") {
+		t.Errorf("a credential in data: %s", got)
+	}
 }

@@ -172,7 +172,7 @@ func TestWhoseToken(t *testing.T) {
 		row("a bad token in the header", request{Method: "POST", Path: "/auth/" + name, As: "nonsense", Form: body}, 401, []string{"access token is invalid"}, nil),
 		row("a user token in the body is not a proof", request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {me.Token}}}, 401, []string{"Send your own token in the Authorization header"}, nil),
 		row("the master key is not a proof", request{Method: "POST", Path: "/auth/" + name, Form: url.Values{"access_token": {testkit.MasterKey}}}, 401, []string{"Send your own token in the Authorization header"}, nil),
-		row("header and query differ", request{Method: "POST", Path: "/auth/" + name + "?access_token=x", As: me.Token, Form: body}, 400, []string{`"in":"header","param":"access_token","code":"conflict"`}, nil),
+		row("header and query differ", request{Method: "POST", Path: "/auth/" + name + "?access_token=x", As: me.Token, Form: body}, 400, []string{`"in":"header","param":"Authorization","code":"conflict"`}, nil),
 		row("header", request{Method: "POST", Path: "/auth/" + name, As: me.Token, Form: body}, 201, mine, nil),
 		row("query, as JSON", request{Method: "POST", Path: "/auth/" + name + "?access_token=" + me.Token, JSON: map[string]string{"access_token": fakes[name].Token(eve.ID)}}, 201, mine, nil),
 	})
