@@ -20,13 +20,13 @@ type Exports struct {
 	inProgress *slot.Shares
 }
 
-// NewExports returns Exports that long ends, verifies and paces.
+// NewExports returns Exports that use long to end exports, to verify their callers and to pace their reads.
 func NewExports(long *LongResponses) *Exports {
 	return &Exports{long, slot.NewShares(maxExports)}
 }
 
-// Middleware makes a response to a request with the parameter format an export, which has no time limit. It runs for all routes,
-// before authentication.
+// Middleware handles GET requests that have the query parameter format: if the handler responds with an export, the export has no time
+// limit. Middleware runs for all routes, before authentication.
 func (e *Exports) Middleware() gin.HandlerFunc {
 	return func(g *gin.Context) {
 		if g.Request.Method != http.MethodGet || !rest.Query(g).Has("format") {

@@ -39,7 +39,7 @@ const maxBehind = 16
 
 // NewStreams returns Streams that allow max open streams in total, and perCaller for each user or, without a user, for each
 // network. A caller has at most a quarter of the total, where IPv6 networks count by site (ratelimit.Site). A quarter is kept for
-// users. long ends, verifies and paces the streams.
+// users. The Streams use long to end streams, to verify their callers and to pace their reads.
 func NewStreams(long *LongResponses, max, perCaller int) *Streams {
 	return &Streams{
 		Heartbeat: 15 * time.Second, long: long, perCaller: perCaller,

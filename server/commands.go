@@ -25,7 +25,7 @@ func (p program) commands(stdout, stderr io.Writer) []subcommand {
 	return []subcommand{
 		{"serve", "serve HTTP until SIGINT or SIGTERM (the default command)",
 			"Serves HTTP until SIGINT or SIGTERM, then completes the requests in progress. The settings are read from the environment\n" +
-				"and from .env in the current directory. In development, the start writes missing secrets to .env.\n\nExample:\n\n\tAPP_ENV=production " + p.name + " serve\n",
+				"and from .env in the current directory. In development, serve writes missing secrets to .env.\n\nExample:\n\n\tAPP_ENV=production " + p.name + " serve\n",
 			noArgs(func(ctx context.Context) error { return p.serve(ctx, stdout, stderr) })},
 		{"healthcheck", "exit 0 if the service on this machine is ready",
 			"Requests /readyz from the service that runs with the same HOST and PORT. Use the command in containers.\n\nExample:\n\n\t" +
@@ -46,8 +46,8 @@ func (p program) commands(stdout, stderr io.Writer) []subcommand {
 		{adminCommand, "make a user an admin, and create the user if there is none", "",
 			func(ctx context.Context, args []string) error { return p.admin(ctx, args, stdout, stderr) }},
 		{"routes", "print the routes as JSON",
-			"Prints the routes of the API, with their callers, limits and resources, as JSON. It needs no settings and no database. The command\n" +
-				"docs, which make docs runs, joins the output with the annotations of the controllers into docs/openapi.json.\n",
+			"Prints the routes of the API, with their callers, limits and resources, as JSON. It needs no settings and no database. \"make docs\"\n" +
+				"combines the output with the annotations of the controllers into docs/openapi.json.\n",
 			noArgs(func(context.Context) error { return p.routes(stdout) })},
 		{"version", "print the version", "Prints the version of the program.\n",
 			noArgs(func(context.Context) error {

@@ -15,9 +15,9 @@ import (
 
 // Changes returns the feed of changes to the records that the caller may see. The collection must have store.Spec.Changes. For
 // records under a parent, c is the result of Collection.Under. The rule in Open's see parameter may depend only on fields of the
-// record that never change: the owner, the group and the parent. It may depend on anything of the caller: a position is valid only as
-// long as the rule, and that of the parent, select the same records for its caller. After a change, the feed begins now with
-// FeedPage.Resync, and a stream ends with Forbidden.
+// record that never change: the owner, the group and the parent. It may depend on anything of the caller. A position is valid only
+// while the rule, and the rule of the parent, select the same records for the caller to whom it was sent. If that selection changes, a
+// page has FeedPage.Resync and begins at the newest position; a stream ends with Forbidden.
 func Changes[D store.Document, V any](c *Collection[D], q listing.ChangesQuery, view func(D) V) rest.Feed {
 	return &feed[D, V]{c: c, q: q, view: view, log: c.db.Log()}
 }
@@ -33,8 +33,8 @@ type feed[D store.Document, V any] struct {
 
 	caller  *access.Principal // nil before the first call of Check
 	visible store.Filter      // what caller may see
-	seen    store.Filter      // what the rule selects for caller, also of deleted owners
-	digest  string            // of the rule for the caller
+	seen    store.Filter      // what Open's see parameter selects for caller; unlike visible, includes records of deleted owners
+	digest  string            // the result of rules for the caller
 }
 
 // Wait implements rest.Feed.
@@ -123,12 +123,12 @@ func (f *feed[D, V]) Next(ctx context.Context, caller access.Principal) (page re
 	f.back = f.at
 	if f.at.Number == 0 || f.q.Lost {
 		page.Ready, page.Resync = !f.q.Lost, f.q.Lost
-		return f.now(ctx, page)
+		return f.skipToEnd(ctx, page)
 	}
 	entries, next, err := f.log.Read(ctx, store.LogQuery{Collection: f.c.name, After: f.at, Limit: f.q.Limit})
 	if errors.Is(err, store.ErrPosition) || slices.ContainsFunc(entries, func(e store.Entry) bool { return e.Type == store.Reset }) {
 		page.Resync = true
-		return f.now(ctx, page)
+		return f.skipToEnd(ctx, page)
 	}
 	if err != nil {
 		return page, err
@@ -150,8 +150,8 @@ func (f *feed[D, V]) Next(ctx context.Context, caller access.Principal) (page re
 	return page, nil
 }
 
-// now moves the feed to the newest position, and returns page with this position and without events.
-func (f *feed[D, V]) now(ctx context.Context, page rest.FeedPage) (rest.FeedPage, error) {
+// skipToEnd moves the feed to the newest position, and returns page with this position and without events.
+func (f *feed[D, V]) skipToEnd(ctx context.Context, page rest.FeedPage) (rest.FeedPage, error) {
 	last, err := f.log.Last(ctx)
 	f.at, f.q.Lost = last, false
 	page.Next, page.Rows = f.q.Cursor(last), []rest.FeedEvent{}

@@ -13,7 +13,8 @@ import (
 )
 
 // Creator creates the records of a collection, for the API and for imports, so that the same rules apply to both. In is the struct
-// with the parameters; see rest.Bind. The functions of a module can use fields that its constructor sets after NewCreator.
+// with the parameters; see rest.Bind. The build and create functions can use fields that the constructor of the module sets after it
+// calls NewCreator.
 type Creator[D store.Document, In any] struct {
 	records *Collection[D]
 	build   func(access.Principal, In) (D, error)
@@ -27,10 +28,10 @@ type Creator[D store.Document, In any] struct {
 // about the fields of one record, and must neither read nor write the database: imports call it concurrently, and store what it
 // returns in bulk. An import then sets the fields of the record that are not parameters, such as the ID and createdAt, from its file.
 //
-// The create function stores the record, and returns it as stored. nil stands for Collection.Create. A rule about several records, or
-// a write of another record, needs a function of the module's own, which calls Collection.Create in a store.DB.Atomic. An import
-// calls it concurrently, once for each record, with access.Operator as the caller. Batches and dry runs of imports call it in a
-// transaction, which can be repeated, and which a dry run rolls back. Without such a function, imports are faster. Updates call
+// The create function stores the record, and returns it as stored. nil means Collection.Create. A rule about several records, or a
+// write of another record, needs a create function that calls Collection.Create in a store.DB.Atomic. An import calls the create
+// function concurrently, once for each record, with access.Operator as the caller. Batches and dry runs of imports call it in a
+// transaction, which can be repeated, and which a dry run rolls back. Without a create function, imports are faster. Updates call
 // neither function: a rule that an update can break is needed there, too.
 func NewCreator[D store.Document, In any](
 	c *Collection[D], build func(access.Principal, In) (D, error), create func(context.Context, access.Principal, D) (D, error),
@@ -47,8 +48,8 @@ func (c *Creator[D, In]) Under(parent store.ID) *Creator[D, In] {
 	return &children
 }
 
-// Create creates a record with the parameters. It returns the errors of the build and create functions. For those of
-// Collection.Create, see there.
+// Create creates a record with the parameters. It returns the errors of the build and create functions. If there
+// is no create function, the errors are those of Collection.Create.
 func (c *Creator[D, In]) Create(ctx context.Context, caller access.Principal, in In) (doc D, err error) {
 	if doc, err = c.build(caller, in); err != nil {
 		return doc, err

@@ -37,7 +37,7 @@ func (s *Service) picture(u User) string {
 	return s.publicURL + s.routes.Root() + "/users/" + u.ID.Hex() + "/picture?v=" + u.PictureFile.SHA256[:8]
 }
 
-// setsPicture reports whether a change replaces the user's picture by the URL of another.
+// setsPicture reports whether a change sets the field picture to a URL that differs from the current one.
 func (s *Service) setsPicture(u User, in store.Patch[UpdateInput]) bool {
 	return in.Has("picture") && in.Fields.Picture != s.picture(u)
 }
@@ -174,7 +174,8 @@ func (c *controller) getPicture(g *gin.Context) error {
 	return rest.ServeFile(g, *u.PictureFile, func() (io.ReadSeekCloser, error) { return c.service.files.Open(ctx, *u.PictureFile) }, cache)
 }
 
-// withPicture adds to the fields that a list reads what the URL of a picture depends on.
+// withPicture returns the fields that a list must read: if they include picture, also storedPicture, from which Service.picture
+// builds the URL.
 func withPicture(fields []string) []string {
 	if slices.Contains(fields, "picture") {
 		return append(fields, storedPicture)

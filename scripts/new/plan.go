@@ -20,7 +20,8 @@ import (
 // upgraded has the file trees of an upgrade. The Go files of own and before are rewritten for the new version, so that the merge of the
 // difference between before and after has few conflicts.
 type upgraded struct {
-	current, own  files.Tree // the project's Go files as they are, and rewritten
+	current       files.Tree // the project's Go files, unchanged
+	own           files.Tree // the project's Go files, rewritten
 	before, after files.Tree // the unmodified project in both versions, with its generated resources; before is rewritten, too
 	notes         []string   // for the user
 }
@@ -78,8 +79,9 @@ func (u *upgraded) addResources(ctx context.Context, p project, old, next source
 	calls, err := p.resources(u.own)
 	if err != nil {
 		u.notes = append(u.notes, fmt.Sprintf("generated resources are not upgraded: %v", err))
+		return nil, nil
 	}
-	if calls == nil {
+	if len(calls) == 0 {
 		return nil, nil
 	}
 	const roles = "modules/user/roles.go" // access rules of resources can name the roles of the project
@@ -181,7 +183,7 @@ func (c cli) rewrite(ctx context.Context, p project, u upgraded, r request) erro
 }
 
 // reportLeft prints the lines of an upgraded project that do not compile, with a remedy if it is known. unfinished is the error
-// of the upgrade, or nil. If all lines compile, reportLeft returns it.
+// of the upgrade, or nil. If all lines compile, reportLeft returns unfinished.
 func (c cli) reportLeft(ctx context.Context, p project, unfinished error) error {
 	_, err := files.Run(ctx, p.dir, "go", "build", "-gcflags=-e", "./...") // vet prints only the first error of a package
 	_, vetErr := files.Run(ctx, p.dir, "go", "vet", "./...")
@@ -197,8 +199,7 @@ func (c cli) reportLeft(ctx context.Context, p project, unfinished error) error 
 		"again, until it prints no more lines. Then run go mod tidy and make docs"))
 }
 
-// explain returns each line of the output of the compiler and of vet that is about a place in the code, once, and remedies
-// below it.
+// explain returns the first error at each position in the output of the compiler and of vet, each followed by its known remedies.
 func explain(output string) string {
 	var out strings.Builder
 	seen := map[string]bool{}

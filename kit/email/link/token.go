@@ -20,7 +20,7 @@ type Token struct {
 	Email      string     `json:"email"`     // the email address that the token concerns, or ""
 	Verified   bool       `json:"verified"`  // the user's email address was verified when the token was issued
 	SteppedUp  bool       `json:"steppedUp"` // the request for the token was authenticated with the user's second factor
-	Link       string     `json:"link"`      // the link of the request without the token, for a later email, or ""; see WithToken
+	Link       string     `json:"link"`      // the link that the request for the token contained, for an email that is sent later, or ""; see WithToken
 	TokenHash  string     `json:"tokenHash"` // digest of the secret
 	ExpiresAt  store.Time `json:"expiresAt"`
 }
