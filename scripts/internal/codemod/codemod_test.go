@@ -69,7 +69,7 @@ func TestRewrite(t *testing.T) {
 		"a/a.go":      []byte("package a\n\nimport \"example.com/ginseng/kit/emaillink\"\n\nvar x = emaillink.Links{}\n"),
 		"a/b.go":      []byte("package a\n\ntype link struct{}\n"),
 		"b/a.go":      []byte("package b\n\nimport \"example.com/ginseng/kit/emaillink\"\n\nvar x = emaillink.New(a.link.b)\n"),
-		"b/b.go":      []byte("package b\n\ntype a struct{ link int }\n\nfunc (a) link() {}\n"),
+		"b/b.go":      []byte("package b\n\ntype a struct{ link int }\n\nfunc (a) link() { var link int }\n"),
 		"b/b_test.go": []byte("package b_test\n\nvar link int\n"),
 	})
 	for name, want := range map[string]string{

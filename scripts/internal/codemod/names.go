@@ -47,33 +47,27 @@ func (f *file) names(name string) bool {
 // declares reports whether a file of the package in declares the name at the top level. A directory can also have a package for
 // external tests.
 func (p *pkg) declares(in, name string) bool {
+	found := false
 	for _, f := range p.files {
 		if f.Name.Name != in {
 			continue
 		}
-		for _, decl := range f.Decls {
-			switch decl := decl.(type) {
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			switch n := n.(type) {
 			case *ast.FuncDecl:
-				if decl.Recv == nil && decl.Name.Name == name {
-					return true
-				}
-			case *ast.GenDecl:
-				for _, spec := range decl.Specs {
-					switch spec := spec.(type) {
-					case *ast.TypeSpec:
-						if spec.Name.Name == name {
-							return true
-						}
-					case *ast.ValueSpec:
-						if slices.ContainsFunc(spec.Names, func(id *ast.Ident) bool { return id.Name == name }) {
-							return true
-						}
-					}
-				}
+				found = found || n.Recv == nil && n.Name.Name == name
+				return false
+			case *ast.TypeSpec:
+				found = found || n.Name.Name == name
+				return false
+			case *ast.ValueSpec:
+				found = found || slices.ContainsFunc(n.Names, func(id *ast.Ident) bool { return id.Name == name })
+				return false
 			}
-		}
+			return true
+		})
 	}
-	return false
+	return found
 }
 
 func (f *file) renamePackage(from, to string) {
