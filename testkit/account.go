@@ -41,9 +41,9 @@ func SignInRequest(email, password string) Request {
 }
 
 // Session returns the session in the body. It fails the test if the response has another status than 201.
-func (a Response) Session() (s Session) {
-	a.t.Helper()
-	a.decode(http.StatusCreated, &s)
+func (r Response) Session() (s Session) {
+	r.t.Helper()
+	r.decode(http.StatusCreated, &s)
 	return s
 }
 
