@@ -52,8 +52,8 @@ func NewStreams(long *LongResponses, max, perCaller int) *Streams {
 func (s *Streams) Open() int { return int(s.opened.Load()) }
 
 // Middleware makes rest.ServeFeed respond with a stream, if the request accepts a stream. It runs after authentication. A stream
-// has no time limit. It fails with the errors of rest.SkipBody. TooManyRequests: the caller has too many open streams. Unavailable: too many streams are open in total, or
-// the server is stopping.
+// has no time limit. It fails with the errors of rest.SkipBody. TooManyRequests: the caller has too many open streams.
+// Unavailable: too many streams are open in total, or the server is stopping.
 func (s *Streams) Middleware() gin.HandlerFunc {
 	return func(g *gin.Context) {
 		g.Writer.Header().Add("Vary", "Accept")

@@ -29,8 +29,8 @@ An address env:NAME is read from the environment variable NAME, so that the pass
 
 With --files-from and --files-to, it copies files between directories and buckets, and compares their SHA-256. The addresses
 are like FILES_URL; both buckets have the keys of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY. The service can run meanwhile: run the
-command again when it is stopped. Files that the target has already are compared, not copied. No file is replaced or deleted: if a file differs, the command prints it,
-and the exit code is 1.
+command again when it is stopped. Files that the target has already are compared, not copied. No file is replaced or deleted: if
+a file differs, the command prints it, and the exit code is 1.
 
 Examples:
 
